@@ -1,0 +1,1 @@
+"""Typed settings, profiles and budgets; domain packs: their types and how they are loaded."""

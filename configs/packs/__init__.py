@@ -1,0 +1,1 @@
+"""Domain packs: a business as a folder of data."""

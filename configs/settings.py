@@ -1,0 +1,101 @@
+"""Settings of one installation: where things lie, the profile, the budgets.
+
+Every field can be set by an environment variable ``FRONTLINE_<FIELD>`` (nested: ``FRONTLINE_BUDGETS__TURN_MS``).
+The numbers of each deployment come from the profile's YAML file, where each stands with its reason.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from contracts.base import Frozen
+from contracts.errors import BadRequestError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Budgets(Frozen):
+    """Bounds of a turn. ``turn_ms`` is the one deadline; the rest are caps below it."""
+
+    turn_ms: int = Field(20_000, ge=1_000)
+    tool_ms: int = Field(10_000, ge=100)
+    understand_ms: int = Field(8_000, ge=100)
+    phrase_ms: int = Field(5_000, ge=100)
+    lease_ttl_ms: int = Field(5_000, ge=500)
+    max_message_characters: int = Field(4_000, ge=1)
+    max_body_bytes: int = Field(1_000_000, ge=1_000)
+
+
+class Replicas(Frozen):
+    """The numbers of one deployment, as Ray Serve names them.."""
+
+    min_replicas: int = 1
+    max_replicas: int = 1
+    target_ongoing_requests: float = 8
+    upscale_delay_s: float = 5
+    downscale_delay_s: float = 30
+    max_ongoing_requests: int = 32
+    max_queued_requests: int = 128
+    num_cpus: float = 0.1
+    num_gpus: float = 0
+    graceful_shutdown_timeout_s: float = 25
+
+
+class Profile(Frozen):
+    """``configs/profiles/<name>.yaml``."""
+
+    name: str
+    object_store_mb: int
+    scheduling_cpus: int
+    deployments: dict[str, Replicas]
+
+
+class Settings(BaseSettings):
+    """What an operator sets. ``home`` keeps the key, compiled packs and the embedded stores."""
+
+    model_config = SettingsConfigDict(env_prefix="FRONTLINE_", env_nested_delimiter="__", frozen=True, extra="ignore")
+
+    home: Path = Path.home() / ".frontline"
+    profile: Literal["cpu", "gpu"] = "cpu"
+    pack: Path = ROOT / "domains" / "shop"
+    host: str = "127.0.0.1"
+    port: int = Field(8000, ge=1, le=65535)
+    budgets: Budgets = Budgets()
+    embedding_cache_entries: int = Field(20_000, ge=0)
+
+    @property
+    def state(self) -> Path:
+        """The folder of the embedded stores: sessions, records, the graph."""
+        return self.home / "state"
+
+    @property
+    def sessions_path(self) -> Path:
+        return self.state / "sessions.sqlite"
+
+    @property
+    def checkpoints_path(self) -> Path:
+        return self.state / "checkpoints.sqlite"
+
+    @property
+    def records_url(self) -> str:
+        return f"sqlite+aiosqlite:///{self.state / 'records.sqlite'}"
+
+    def compiled(self, name: str, digest: str) -> Path:
+        """The folder of a pack's compiled artefacts; another content is another folder."""
+        return self.home / "packs" / f"{name}-{digest[:16]}"
+
+    def graph_path(self, name: str, digest: str) -> Path:
+        """The embedded graph of a pack's content."""
+        return self.state / "graph" / f"{name}-{digest[:16]}"
+
+
+def load_profile(name: str) -> Profile:
+    """The profile of that name. Raises ``BadRequestError`` when there is none."""
+    path = ROOT / "configs" / "profiles" / f"{name}.yaml"
+    if not path.exists():
+        known = sorted(p.stem for p in path.parent.glob("*.yaml"))
+        raise BadRequestError(f"There is no profile {name!r}; there are: {', '.join(known)}.")
+    return Profile.model_validate({"name": name, **yaml.safe_load(path.read_text())})

@@ -1,0 +1,152 @@
+"""Sessions, the journal of turns, and the fenced lease that puts a session's turns in a row."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from contracts.base import Frozen
+from contracts.turns import Entity, MissingSlot
+
+#: Raised when a stored state's shape changes; a replica refuses a newer one than its own.
+SESSION_STATE_VERSION = 1
+
+
+class Exchange(Frozen):
+    """One past message and its reply, as the session remembers it."""
+
+    turn_id: str
+    at: datetime
+    message: str
+    reply: str
+
+
+class OpenQuestion(Frozen):
+    """What the assistant asked back: the slot it needs and the clause that waits for it."""
+
+    missing: MissingSlot
+    clause_text: str
+
+
+class SessionState(Frozen):
+    """What outlives a turn. Committed together with the turn's journal row."""
+
+    session_id: str
+    owner: str
+    created_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None = None
+    locale: str = "en"
+    desk: str | None = None
+    history: tuple[Exchange, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    open_question: OpenQuestion | None = None
+    open_proposal_id: str | None = None
+    handover_id: str | None = None
+    version: int = SESSION_STATE_VERSION
+
+
+class TurnStatus(StrEnum):
+    RECEIVED = "received"
+    RUNNING = "running"
+    ANSWERED = "answered"
+    FAILED = "failed"
+    VOIDED = "voided"
+
+
+class TurnRecord(Frozen):
+    """A journal row. ``result`` is the whole JSON body that was answered (a reply or a problem),
+    ``http_status`` its status; ``fingerprint`` tells a repeated key with another body."""
+
+    turn_id: str
+    session_id: str
+    owner: str
+    idempotency_key: str | None
+    fingerprint: str
+    message: str
+    status: TurnStatus
+    received_at: datetime
+    answered_at: datetime | None = None
+    lease_token: int | None = None
+    http_status: int | None = None
+    result: dict[str, Any] | None = None
+
+
+class Lease(Frozen):
+    """The right to write to a session until it runs out. ``token`` grows with every acquisition."""
+
+    session_id: str
+    holder: str
+    token: int
+
+
+class SessionStore(Protocol):
+    """Sessions, journal and leases. Every read names the owner; what is another's is ``NotFoundError``."""
+
+    async def create_session(self, state: SessionState) -> None: ...
+
+    async def get_session(self, session_id: str, owner: str) -> SessionState: ...
+
+    async def list_sessions(self, owner: str, *, limit: int, before: datetime | None = None) -> list[SessionState]:
+        """The owner's sessions, latest update first."""
+        ...
+
+    async def end_session(self, session_id: str, owner: str, at: datetime) -> SessionState:
+        """Mark the session ended; ending an ended one returns it unchanged."""
+        ...
+
+    async def receive_turn(self, turn: TurnRecord) -> TurnRecord:
+        """Journal a new turn, or return the one already kept under the owner's idempotency key.
+
+        Raises ``ConflictError`` when that key was used with another fingerprint.
+        """
+        ...
+
+    async def get_turn(self, turn_id: str, owner: str) -> TurnRecord: ...
+
+    async def list_turns(self, session_id: str, owner: str, *, limit: int) -> list[TurnRecord]:
+        """The session's turns, oldest first."""
+        ...
+
+    async def acquire_lease(self, session_id: str, holder: str, ttl_ms: int) -> Lease | None:
+        """The session's lease with a new, larger token; ``None`` while another holder's is valid."""
+        ...
+
+    async def renew_lease(self, lease: Lease, ttl_ms: int) -> None:
+        """Prolong it. Raises ``LeaseLostError`` when the token is no longer the session's newest."""
+        ...
+
+    async def release_lease(self, lease: Lease) -> None:
+        """Let go; a lost lease is let go silently."""
+        ...
+
+    async def check_lease(self, lease: Lease) -> None:
+        """Raises ``LeaseLostError`` when the token is no longer the session's newest."""
+        ...
+
+    async def start_turn(self, turn_id: str, lease: Lease) -> TurnRecord:
+        """Mark the turn running under the lease. Raises ``LeaseLostError``."""
+        ...
+
+    async def unfinished_turns(self, session_id: str) -> list[TurnRecord]:
+        """Turns of the session that are running, oldest first (call with its lease held)."""
+        ...
+
+    async def finish_turn(
+        self,
+        lease: Lease,
+        turn_id: str,
+        *,
+        status: TurnStatus,
+        http_status: int,
+        result: dict[str, Any],
+        at: datetime,
+        state: SessionState | None,
+    ) -> TurnRecord:
+        """Commit the answer and, where given, the session's new state, in one transaction.
+
+        Compare-and-set on the fencing token: raises ``LeaseLostError`` and writes nothing when
+        it is stale. A turn that is already answered is returned as it is.
+        """
+        ...
+
+    async def close(self) -> None: ...
