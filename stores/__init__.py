@@ -1,0 +1,1 @@
+"""What is kept: the business graph, sessions with their journal and leases, and records."""

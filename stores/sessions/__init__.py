@@ -1,0 +1,1 @@
+"""Sessions, the journal of turns, fenced leases, and the checkpoints of running turns."""
