@@ -1,0 +1,1 @@
+"""Documents to chunks to a searchable snapshot."""

@@ -1,0 +1,1 @@
+"""Embedding engines and trained heads."""

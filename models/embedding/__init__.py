@@ -1,0 +1,1 @@
+"""Engines that turn texts into unit vectors, all behind ``contracts.documents.Embedder``."""

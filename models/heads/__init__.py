@@ -1,0 +1,1 @@
+"""Small classifiers over embeddings, trained when a pack is compiled."""
