@@ -1,0 +1,1 @@
+"""What a pack's author uses: check, run its tests, compile it."""

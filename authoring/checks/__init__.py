@@ -1,0 +1,1 @@
+"""What a pack's files promise one another: one module a file or theme, each ``(checked) -> complaints``."""

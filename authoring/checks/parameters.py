@@ -1,0 +1,75 @@
+"""``queries.yaml``, the parameter types: how each is recognised, masked and asked for."""
+
+import re
+from collections.abc import Iterator
+
+from authoring.checks.checked import Checked
+from authoring.nearest import hint
+from configs.packs.complaint import Complaint
+from configs.packs.loader import QUERIES
+from configs.packs.types import Gazetteer, ParameterType
+
+
+def parameter_complaints(checked: Checked) -> Iterator[Complaint]:
+    """Everything wrong with the parameter types."""
+    used = {name for query in checked.pack.queries.queries for name in query.parameters.values()}
+    for name, parameter in checked.pack.queries.parameters.items():
+        path = ("parameters", name)
+        yield from _patterns(checked, parameter, name)
+        if parameter.gazetteer:
+            yield from _gazetteer(checked, parameter.gazetteer, name)
+        if not parameter.patterns and not parameter.gazetteer:
+            yield checked.complaint(QUERIES, "has neither patterns nor a gazetteer; nothing recognises it", *path)
+        if not parameter.mask.strip() or set(parameter.mask) & set("{}"):
+            yield checked.complaint(QUERIES, "must be one or more plain words", *path, "mask")
+        if parameter.ask:
+            yield from checked.languages(QUERIES, parameter.ask, *path, "ask")
+        elif name in used:
+            yield checked.complaint(QUERIES, "has no `ask`, the question when a customer left it out; add it", *path)
+        yield from _choices(checked, parameter, name)
+
+
+def _patterns(checked: Checked, parameter: ParameterType, name: str) -> Iterator[Complaint]:
+    for position, pattern in enumerate(parameter.patterns):
+        path = ("parameters", name, "patterns", position)
+        try:
+            compiled = re.compile(pattern, re.IGNORECASE)
+        except re.error as error:
+            yield checked.complaint(QUERIES, f"is no regular expression: {error}", *path)
+            continue
+        if compiled.search(""):
+            yield checked.complaint(QUERIES, "matches the empty text; it would find a value everywhere", *path)
+
+
+def _gazetteer(checked: Checked, gazetteer: Gazetteer, name: str) -> Iterator[Complaint]:
+    schema = checked.pack.schema_
+    path = ("parameters", name, "gazetteer")
+    label = schema.labels.get(gazetteer.label)
+    if label is None:
+        message = f"label {gazetteer.label!r} is not declared{hint(gazetteer.label, schema.labels)}"
+        yield checked.complaint(QUERIES, message, *path, "label")
+    elif gazetteer.property not in label.properties:
+        message = (
+            f"{gazetteer.label} has no property {gazetteer.property!r}{hint(gazetteer.property, label.properties)}"
+        )
+        yield checked.complaint(QUERIES, message, *path, "property")
+    elif gazetteer.label not in schema.public_labels:
+        # What one customer's message is recognised by must not come from another customer's data.
+        message = f"{gazetteer.label} is not among the public labels; a gazetteer may list public values only"
+        yield checked.complaint(QUERIES, message, *path, "label")
+
+
+def _choices(checked: Checked, parameter: ParameterType, name: str) -> Iterator[Complaint]:
+    if parameter.choices is None:
+        return
+    path = ("parameters", name, "choices")
+    queries = {query.name: query for query in checked.pack.queries.queries}
+    query = queries.get(parameter.choices)
+    if query is None:
+        message = f"there is no query {parameter.choices!r}{hint(parameter.choices, queries)}"
+        yield checked.complaint(QUERIES, message, *path)
+    elif query.parameters:
+        yield checked.complaint(QUERIES, f"query {query.name!r} needs {', '.join(query.parameters)} itself", *path)
+    elif name not in query.entities.values():
+        message = f"query {query.name!r} has no column for it; add one to its `entities`"
+        yield checked.complaint(QUERIES, message, *path)
