@@ -1,0 +1,398 @@
+"""What a message asks: its requests, their values and intents, and the route they take together.
+
+Reading has two halves around one call to the embedder: :meth:`Reader.read` proposes pieces of the message
+by rules, :meth:`Reader.decide` lets the trained head judge each piece and picks the cuts that the
+judgements bear out.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from agents.fit import DOCUMENTS, HUMAN, IMAGE, Judged, judge_intents, query_named
+from agents.language import Language, all_of, content_words, detect_language, load_language, words
+from agents.lexicon import Lexicon
+from agents.segments import atoms
+from configs.packs.types import Pack
+from contracts.base import Frozen
+from contracts.sessions import OpenQuestion
+from contracts.turns import Clause, Entity, Intent, RouteDecision, RouteName
+
+#: What a piece must score for a cut to gain by it. Lower cuts more.
+PIECE_COST = 0.3
+#: What a cut is worth by its strength: 0 before an unknown word, 1 before what begins a request, 2 at a sentence's end.
+CUT_BONUS = (-0.1, 0.0, 0.05)
+#: The worth of a piece that nothing answers: a request of its own, or a mere remark.
+REFUSED_REQUEST = 0.0
+REFUSED_REMARK = -0.1
+#: A sentence that only tells something is a request of its own when its intent is this likely.
+REMARK_SURE = 0.8
+#: A sentence that asks nothing and is likely refused ("tell me a joke") is a request, not a remark.
+REFUSAL_SURE = 0.5
+#: What is left of an action's probability where a state is asked after ("is it cancelled?").
+STATE_FACTOR = 0.3
+#: A call for a person must be this likely to hand a customer over.
+HUMAN_SURE = 0.5
+#: An answer to an open question has at most so many words beside the value that mean something.
+_ANSWER_MAX_OTHER_WORDS = 1
+
+
+class Head(Protocol):
+    """The trained head: for each masked text and its vector the most probable intents, best first."""
+
+    def predict(self, vectors: Sequence[bytes]) -> list[list[Intent]]: ...
+
+
+class Piece(Frozen):
+    """A candidate request: atoms ``first`` up to ``last`` (exclusive), with its values and masked text.
+
+    ``start`` is its place in the message, ``strength`` that of the cut before it. ``resolved`` is ``masked`` with
+    "it" replaced by what was named before, where it was. ``asks``: a question, an imperative or a wish by its
+    looks; ``asks_state``: a question that can't be a request to do something; ``is_bare``: nothing but values and
+    words of grammar.
+    """
+
+    first: int
+    last: int
+    start: int
+    text: str
+    masked: str
+    entities: tuple[Entity, ...]
+    strength: int
+    asks: bool
+    asks_state: bool
+    is_bare: bool
+    resolved: str | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What to embed of it."""
+        return (self.masked,) if self.resolved is None else (self.masked, self.resolved)
+
+
+class Reading(Frozen):
+    """A message, read as far as rules go. ``answered`` is set where it answers the open question."""
+
+    message: str
+    language: str
+    pieces: tuple[Piece, ...]
+    answered: Clause | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """The distinct masked texts to embed, in order; empty where nothing needs embedding."""
+        return [] if self.answered else list(dict.fromkeys(text for piece in self.pieces for text in piece.texts))
+
+
+class _Verdict(Frozen):
+    """A piece with the head's judgement."""
+
+    piece: Piece
+    intents: tuple[Intent, ...]
+    vector: bytes
+    best: Judged | None
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether the piece asks nothing by itself: context for its neighbour."""
+        if self.best is not None and self.best.kind == "general" and self.best.probability < REMARK_SURE:
+            return True
+        if self.piece.asks:
+            return False
+        if self.best is None or (self.piece.is_bare and not self.piece.entities):
+            return True
+        return self.best.probability < (REFUSAL_SURE if self.best.is_refusal else REMARK_SURE)
+
+
+class Reader:
+    """Reads messages for one pack. Immutable; the embedder is called between its two methods."""
+
+    def __init__(self, lexicon: Lexicon, head: Head, pack: Pack) -> None:
+        self._lexicon = lexicon
+        self._head = head
+        self._pack = pack
+        self._languages: tuple[Language, ...] = tuple(load_language(code) for code in pack.domain.languages)
+        self._openers = _openers(pack)
+        self._asking = all_of(self._languages, "question_words") | all_of(self._languages, "auxiliaries")
+        self._states = all_of(self._languages, "state_openers") | all_of(self._languages, "question_words")
+        self._imperatives = self._openers - all_of(self._languages, "subjects")
+        self._wishes = all_of(self._languages, "wishes")
+        self._pronouns = all_of(self._languages, "pronouns")
+        references = "|".join(sorted(map(re.escape, all_of(self._languages, "references"))))
+        self._reference = re.compile(rf"\b(?:{references or '(?!)'})\b", re.IGNORECASE)
+
+    def read(self, message: str, open_question: OpenQuestion | None = None) -> Reading:
+        """The message's candidate pieces. With ``open_question``, a bare value is taken as its answer."""
+        language = detect_language(message, self._pack.domain.languages)
+        entities = self._lexicon.find(message)
+        answered = self._answer(message, entities, open_question) if open_question else None
+        cut = atoms(message, entities, self._languages, self._openers)
+        spans = sorted({span for width in (1, 2, len(cut)) for span in _windows(len(cut), width)})
+        pieces = tuple(
+            self._piece(message, entities, (cut[first].start, cut[last - 1].end), (first, last), cut[first].strength)
+            for first, last in spans
+        )
+        return Reading(message=message, language=language, pieces=pieces, answered=answered)
+
+    def decide(self, reading: Reading, vectors: Sequence[bytes]) -> RouteDecision:
+        """The route, with the message's clauses. ``vectors`` belong to ``reading.texts``, in order.
+
+        Raises ``ValueError`` where their numbers differ.
+        """
+        texts = reading.texts
+        if len(texts) != len(vectors):
+            raise ValueError(f"{len(texts)} texts but {len(vectors)} vectors")
+        if reading.answered is not None:
+            clauses: tuple[Clause, ...] = (reading.answered,)
+        else:
+            intents = dict(zip(texts, self._head.predict(vectors), strict=True))
+            vector = dict(zip(texts, vectors, strict=True))
+            verdicts = [
+                max(
+                    (self._verdict(piece, intents[text], vector[text], reading) for text in piece.texts),
+                    key=_score,
+                )
+                for piece in reading.pieces
+            ]
+            chosen = self._join(_best_cuts(verdicts), reading)
+            clauses = self._carry(_clauses(chosen))
+        return self._route(clauses, reading.language)
+
+    def _piece(
+        self,
+        message: str,
+        entities: Sequence[Entity],
+        span: tuple[int, int],
+        covered: tuple[int, int],
+        strength: int,
+    ) -> Piece:
+        start, end = span
+        own = tuple(
+            entity.model_copy(update={"start": entity.start - start, "end": entity.end - start})
+            for entity in entities
+            if start <= entity.start and entity.end <= end
+        )
+        text = message[start:end]
+        masked = self._lexicon.mask(text, own)
+        said = words(text)
+        opening = said[0] if said else ""
+        asks = "?" in text or opening in self._asking or opening in self._imperatives
+        unsaid = "".join(" " if any(e.start <= at < e.end for e in own) else text[at] for at in range(len(text)))
+        return Piece(
+            first=covered[0],
+            last=covered[1],
+            start=start,
+            text=text,
+            masked=masked,
+            entities=own,
+            strength=strength,
+            asks=asks or bool(self._wishes.intersection(said)),
+            asks_state=opening in self._states,
+            is_bare=not content_words(unsaid, self._languages),
+            resolved=None if own else self._resolved(masked, [e for e in entities if e.end <= start]),
+        )
+
+    def _resolved(self, masked: str, earlier: Sequence[Entity]) -> str | None:
+        """The text with "it" said as what was named last before it; ``None`` where there is no such word or thing."""
+        if not earlier or not self._reference.search(masked):
+            return None
+        named = max(earlier, key=lambda entity: entity.start)
+        return self._reference.sub(self._pack.queries.parameters[named.slot].mask, masked, count=1)
+
+    def _answer(self, message: str, entities: list[Entity], question: OpenQuestion) -> Clause | None:
+        """The waiting clause, completed, where the message is little more than the missing value."""
+        slot = question.missing.slot
+        fillers = frozenset[str]().union(*(language.fillers for language in self._languages))
+        found = next((entity for entity in entities if entity.slot == slot), None)
+        if found is not None:
+            rest = message[: found.start] + " " + message[found.end :]
+            others = [word for word in content_words(rest, self._languages) if word not in fillers]
+            if len(others) > _ANSWER_MAX_OTHER_WORDS or "?" in rest:
+                return None
+            value, said = found.value, found.text
+        else:
+            bare = " ".join(token for token in message.split() if token.strip(".,!:#'\"").lower() not in fillers)
+            said = bare.strip(" .,!:'\"")
+            if len(said.split()) != 1 or entities:
+                return None
+            try:
+                value = self._lexicon.parse(slot, said)
+            except ValueError:
+                return None
+            # A free text says yes to every word; only a value with a form of its own is an answer.
+            if isinstance(value, str) and not any(character.isdigit() for character in value):
+                return None
+        text = question.clause_text
+        own = self._lexicon.find(text)
+        given = Entity(slot=slot, value=value, text=said, origin="pattern" if found is None else found.origin)
+        return Clause(
+            clause_id="c1",
+            text=text,
+            masked=self._lexicon.mask(text, own),
+            entities=(*own, given),
+            intents=(Intent(name=f"query:{question.missing.tool}", probability=1.0),),
+        )
+
+    def _verdict(self, piece: Piece, intents: Iterable[Intent], vector: bytes, reading: Reading) -> _Verdict:
+        earlier = [entity for other in reading.pieces if other.last <= piece.first for entity in other.entities]
+        intents = _less_actions(intents) if piece.asks_state else tuple(intents)
+        judged = judge_intents(intents, piece.entities, earlier, self._pack)
+        return _Verdict(piece=piece, intents=intents, vector=vector, best=judged[0] if judged else None)
+
+    def _join(self, chosen: list[_Verdict], reading: Reading) -> list[_Verdict]:
+        """Neighbours that ask the same joined into one; remarks joined to the request they belong to."""
+        joined: list[_Verdict] = []
+        for verdict in chosen:
+            if joined and self._belong_together(joined[-1], verdict):
+                joined[-1] = self._merged(joined[-1], verdict, reading)
+            else:
+                joined.append(verdict)
+        return joined
+
+    def _belong_together(self, before: _Verdict, after: _Verdict) -> bool:
+        if before.is_remark or after.is_remark or (after.piece.is_bare and not after.piece.asks):
+            return True
+        if before.best is None or after.best is None or before.best.name != after.best.name:
+            return False
+        # The same question about another thing is another request; two document questions are two as well.
+        said = {(entity.slot, entity.value) for entity in before.piece.entities}
+        new = any((entity.slot, entity.value) not in said for entity in after.piece.entities)
+        return not (new and before.piece.entities) and not (
+            before.best.name == DOCUMENTS and before.piece.asks and after.piece.asks
+        )
+
+    def _merged(self, before: _Verdict, after: _Verdict, reading: Reading) -> _Verdict:
+        # The surer half leads; a remark's values come along.
+        lead = before if after.is_remark or after.piece.is_bare or _score(before) >= _score(after) else after
+        if before.is_remark and not after.is_remark:
+            lead = after
+        first, last = before.piece, after.piece
+        start, end = first.start, last.start + len(last.text)
+        own = [
+            entity.model_copy(update={"start": entity.start + piece.start, "end": entity.end + piece.start})
+            for piece in (first, last)
+            for entity in piece.entities
+        ]
+        piece = self._piece(reading.message, own, (start, end), (first.first, last.last), first.strength)
+        asks = first.asks or last.asks
+        return lead.model_copy(update={"piece": piece.model_copy(update={"asks": asks})})
+
+    def _carry(self, clauses: list[Clause]) -> tuple[Clause, ...]:
+        """Each clause with the values that it lacks and an earlier clause named."""
+        done: list[Clause] = []
+        for clause in clauses:
+            earlier = [entity for other in reversed(done) for entity in other.entities]
+            wanted = self._wanted_slots(clause, earlier)
+            carried: dict[str, Entity] = {}
+            for entity in earlier:
+                if entity.slot in wanted and entity.slot not in carried:
+                    carried[entity.slot] = entity.model_copy(update={"start": 0, "end": 0, "origin": "clause"})
+            done.append(clause.model_copy(update={"entities": (*clause.entities, *carried.values())}))
+        return tuple(done)
+
+    def _wanted_slots(self, clause: Clause, earlier: list[Entity]) -> set[str]:
+        own = {entity.slot for entity in clause.entities}
+        judged = judge_intents(clause.intents, clause.entities, earlier, self._pack)
+        if not judged:
+            return set()
+        query = query_named(judged[0].name.partition(":")[2], self._pack) if judged[0].kind == "query" else None
+        if query is not None:
+            return set(query.parameters.values()) - own
+        if own or not self._pronouns.intersection(words(clause.text)):
+            return set()
+        # "its …" in a question to the documents, or an action on "it": whatever was spoken of last.
+        return {
+            entity.slot
+            for entity in earlier
+            if judged[0].kind == "action" or self._pack.queries.parameters[entity.slot].entity_kind
+        }
+
+    def _route(self, clauses: tuple[Clause, ...], language: str) -> RouteDecision:
+        best = [judge_intents(clause.intents, clause.entities, (), self._pack) for clause in clauses]
+        leaders = [judged[0] for judged in best if judged]
+        sure = [leader for leader in leaders if leader.is_sure]
+        kinds = {leader.kind for leader in sure}
+        if any(leader.kind == HUMAN and leader.score >= HUMAN_SURE for leader in sure):
+            route = RouteName.HUMAN
+        elif kinds & {"query", DOCUMENTS}:
+            route = RouteName.KNOWLEDGE
+        elif "action" in kinds:
+            route = RouteName.ACTION
+        elif IMAGE in kinds:
+            route = RouteName.IMAGE
+        elif "general" in kinds:
+            route = RouteName.GENERAL
+        else:
+            route = RouteName.CLARIFY
+        confidence = min((leader.score for leader in sure or leaders), default=0.0)
+        return RouteDecision(route=route, confidence=min(1.0, confidence), language=language, clauses=clauses)
+
+
+def _score(verdict: _Verdict) -> float:
+    if verdict.best is None:
+        return -1.0
+    return verdict.best.score - verdict.best.is_refusal
+
+
+def _less_actions(intents: Iterable[Intent]) -> tuple[Intent, ...]:
+    """The intents with actions held less likely, best first."""
+    weighed = [
+        intent.model_copy(update={"probability": intent.probability * STATE_FACTOR})
+        if intent.name.startswith("action:")
+        else intent
+        for intent in intents
+    ]
+    return tuple(sorted(weighed, key=lambda intent: -intent.probability))
+
+
+def _windows(count: int, width: int) -> list[tuple[int, int]]:
+    return [(first, first + width) for first in range(count - width + 1)]
+
+
+def _worth(verdict: _Verdict) -> float:
+    """What a piece adds to a way of cutting the message."""
+    bonus = CUT_BONUS[verdict.piece.strength] if verdict.piece.first else 0.0
+    if verdict.best is None or not verdict.best.is_sure or verdict.is_remark:
+        return bonus + (REFUSED_REQUEST if verdict.piece.asks else REFUSED_REMARK)
+    return bonus + verdict.best.score - PIECE_COST
+
+
+def _best_cuts(verdicts: list[_Verdict]) -> list[_Verdict]:
+    """The pieces, in order and without gap, whose worth adds up highest (dynamic programming over atoms)."""
+    count = max(verdict.piece.last for verdict in verdicts)
+    best: list[tuple[float, list[_Verdict]] | None] = [(0.0, []), *[None] * count]
+    for verdict in sorted(verdicts, key=lambda verdict: (verdict.piece.last, verdict.piece.first)):
+        before = best[verdict.piece.first]
+        if before is None:
+            continue
+        total = before[0] + _worth(verdict)
+        held = best[verdict.piece.last]
+        if held is None or total > held[0]:
+            best[verdict.piece.last] = (total, [*before[1], verdict])
+    whole = best[count]
+    return whole[1] if whole else verdicts[:1]
+
+
+def _clauses(chosen: list[_Verdict]) -> list[Clause]:
+    return [
+        Clause(
+            clause_id=f"c{number}",
+            text=verdict.piece.text,
+            masked=verdict.piece.masked,
+            entities=verdict.piece.entities,
+            intents=verdict.intents,
+            vector=verdict.vector,
+        )
+        for number, verdict in enumerate(chosen, start=1)
+    ]
+
+
+def _openers(pack: Pack) -> frozenset[str]:
+    """The first words of the pack's requests: with them a second request may begin as well."""
+    phrasings = [
+        *(phrasing for query in pack.queries.queries for phrasing in query.phrasings),
+        *(phrasing for action in pack.actions.actions for phrasing in action.phrasings),
+        *pack.routes.documents,
+        *pack.routes.human,
+    ]
+    return frozenset(words(phrasing)[0] for phrasing in phrasings if words(phrasing) and phrasing[0] != "{")
