@@ -1,0 +1,1 @@
+"""The ``frontline`` command."""

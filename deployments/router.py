@@ -1,0 +1,47 @@
+"""Reads a message: its clauses, what each asks for, and where the turn goes."""
+
+from typing import Any
+
+from ray import serve
+from ray.serve.handle import DeploymentHandle
+
+from agents.lexicon import Lexicon
+from agents.reader import Reader
+from configs.logs import log_as
+from contracts.clock import Deadline
+from contracts.context import CallContext
+from contracts.sessions import OpenQuestion
+from contracts.turns import RouteDecision
+from deployments.calls import Backend
+from deployments.embedder import EmbedderReplica
+from deployments.installation import Installation
+from deployments.serving import served
+from models.heads.intent_head import IntentHead
+
+
+class RouterReplica:
+    """Holds the lexicon and the intent head; asks the embedder once a message."""
+
+    def __init__(self, installation: Installation, embedder: DeploymentHandle[Any]) -> None:
+        log_as("router", installation.settings)
+        self._reader = load_reader(installation)
+        self._embedder = Backend(
+            "embedder", embedder, EmbedderReplica, cap_ms=installation.settings.budgets.understand_ms
+        )
+
+    @served(repeatable=True)
+    async def read(self, ctx: CallContext, message: str, open_question: OpenQuestion | None) -> RouteDecision:
+        """The route of ``message`` with its clauses, entities, intents and vectors."""
+        deadline = Deadline(ctx.budget_ms)
+        reading = self._reader.read(message, open_question)
+        vectors = await self._embedder.call("embed", ctx, deadline, list(reading.texts))
+        return self._reader.decide(reading, vectors)
+
+
+def load_reader(installation: Installation) -> Reader:
+    """The reader of a compiled pack."""
+    folder = installation.compiled
+    return Reader(Lexicon.load(folder / "lexicon.json"), IntentHead.load(folder / "head.npz"), installation.pack())
+
+
+Router = serve.deployment()(RouterReplica)

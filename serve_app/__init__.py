@@ -1,0 +1,1 @@
+"""The application: wiring, the HTTP interface and the turn."""

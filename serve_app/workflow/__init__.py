@@ -1,0 +1,1 @@
+"""The turn: a LangGraph workflow and the service that runs it once per message."""
