@@ -1,0 +1,1 @@
+"""Speed, measured as ratios against a baseline in the same run."""

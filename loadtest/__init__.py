@@ -1,0 +1,1 @@
+"""Load on the running service, with each reply checked against the data."""
