@@ -4,10 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Room for all engines in one process; configs/process.py tells why.
 export GLIBC_TUNABLES ?= glibc.rtld.optional_static_tls=16384
-# 8000, unless FRONTLINE_PORT says otherwise.
-KGLITE := $(shell sed -n 's/.*"\(kglite[^"]*\)".*/\1/p' pyproject.toml)
+KGLITE := $(shell sed -n 's/^ *"\(kglite~[^"]*\)",/\1/p' pyproject.toml)
 
-.PHONY: serve test check format load bench evals domain lock clean
+.PHONY: serve test check format load load-wave bench evals domain lock clean
 
 serve: $(VENV)/.ready
 	@$(BIN)/frontline serve
@@ -28,6 +27,10 @@ format: $(VENV)/.ready-dev
 # Starts the service where none runs, puts the profile's load on it, and checks each reply against the data.
 load: $(VENV)/.ready-dev
 	$(BIN)/python -m loadtest
+
+# Load that rises from 2 to 32 users and falls again: replicas must follow, and no turn may fail.
+load-wave: $(VENV)/.ready-dev
+	$(BIN)/python -m loadtest --wave
 
 bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks

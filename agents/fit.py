@@ -15,7 +15,15 @@ MISSING_FACTOR = 0.2
 #: Factor where the clause names a value that the intent has no use for.
 UNUSED_FACTOR = 0.7
 #: An intent less probable than this is not acted on.
-SURE = 0.3
+SURE = 0.25
+
+#: An intent must be this likely to be preferred to a likelier one because its values are at hand.
+FITTING_AT_LEAST = 0.1
+
+#: Where nothing is surer than a coin's toss, documents this likely are searched all the same: what a search
+#: brings is judged again by itself, so that a wrong guess ends in an honest no.
+DOCUMENTS_FALLBACK = 0.15
+UNDECIDED = 0.5
 
 DOCUMENTS = "documents"
 HUMAN = "human"
@@ -25,12 +33,16 @@ OUT_OF_SCOPE = "out_of_scope"
 
 
 class Judged(Frozen):
-    """An intent with its verified score (0..1) and the slots that it still lacks."""
+    """An intent with its verified score (0..1) and the slots that it still lacks.
+
+    ``is_fallback``: taken although unlikely, because nothing else is likely and it can be checked.
+    """
 
     name: str
     probability: float
     score: float
     missing: tuple[str, ...] = ()
+    is_fallback: bool = False
 
     @property
     def kind(self) -> str:
@@ -45,7 +57,7 @@ class Judged(Frozen):
     @property
     def is_sure(self) -> bool:
         """Whether the clause may be acted on with this intent."""
-        return self.probability >= SURE and not self.is_refusal
+        return self.is_fallback or (self.probability >= SURE and not self.is_refusal)
 
 
 def query_named(name: str, pack: Pack) -> PredefinedQuery | None:
@@ -101,4 +113,32 @@ def judge_intents(
             case _:
                 pass
         judged.append(Judged(name=intent.name, probability=intent.probability, score=score, missing=missing))
-    return sorted(judged, key=lambda found: -found.score)
+    judged.sort(key=lambda found: -found.score)
+    return _with_fallback(_without_the_impossible(judged, pack))
+
+
+def _without_the_impossible(judged: list[Judged], pack: Pack) -> list[Judged]:
+    """The best intent's probability given that the likelier ones, which lack a value, are not meant.
+
+    "And what did it cost?" sounds like a price; after talk of one order, whose total is asked for by the
+    same words, it is that order's. Only for an intent that a value at hand fits, and that was likely at all.
+    """
+    if not judged or judged[0].missing or judged[0].probability < FITTING_AT_LEAST:
+        return judged
+    best = judged[0]
+    query = query_named(best.name.partition(":")[2], pack) if best.kind == "query" else None
+    lacking = sum(found.probability for found in judged if found.missing and found.probability > best.probability)
+    if query is None or not query.parameters or not lacking:
+        return judged
+    return [best.model_copy(update={"probability": best.probability / (1 - min(lacking, 0.99))}), *judged[1:]]
+
+
+def _with_fallback(judged: list[Judged]) -> list[Judged]:
+    """Documents first where nothing is sure, no refusal either, and they are possible."""
+    if not judged or judged[0].is_sure or judged[0].probability >= UNDECIDED:
+        return judged
+    documents = next((found for found in judged if found.name == DOCUMENTS), None)
+    if documents is None or documents.probability < DOCUMENTS_FALLBACK:
+        return judged
+    fallback = documents.model_copy(update={"is_fallback": True})
+    return [fallback, *(found for found in judged if found is not documents)]

@@ -31,6 +31,7 @@ class Language(Frozen):
     wishes: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()
     references: frozenset[str] = frozenset()
+    persons: frozenset[str] = frozenset()
 
 
 @cache

@@ -10,7 +10,7 @@ from collections import defaultdict
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -215,7 +215,7 @@ class Lexicon:
                     value = typed(match.group(group), type_)
                 except ValueError:
                     continue
-                # "order 12" is masked whole where the mask says "order" too, else it would be said twice.
+                # "room 12" is masked whole where the mask says "room" too, else it would be said twice.
                 said = match.group().replace(match.group(group), " ")
                 whole = self._mask_words[slot].intersection(words(said))
                 start, end = match.span() if whole else match.span(group)
@@ -314,7 +314,7 @@ def _is_code(word: str) -> bool:
 def _tidy(text: str, masks: list[str]) -> str:
     """White space made single, and what masking doubled said once.
 
-    "the order" before the mask "order 12" drops its own "order"; "order 12 and order 12" is one.
+    "the room" before the mask "room 12" drops its own "room"; "room 12 and room 12" is one.
     """
     plain = " ".join(text.split())
     for mask in sorted(set(masks)):
@@ -338,7 +338,3 @@ def mask_phrasing(phrasing: str, pack: Pack, parameters: dict[str, str] | None =
         return types[name].mask
 
     return _tidy(_BRACES.sub(masked, phrasing), [parameter.mask for parameter in types.values()])
-
-
-#: Where an entity came from, as :class:`contracts.turns.Entity` names it.
-Origin = Literal["pattern", "gazetteer", "session", "clause"]

@@ -261,6 +261,7 @@ def validate(made: Plan, *, decision: RouteDecision, principal: Principal, pack:
         raise BadRequestError("Two tasks of the plan have the same id.")
     if tool_tasks(made.tasks) > MAX_TOOL_TASKS:
         raise BadRequestError(f"The plan has more than {MAX_TOOL_TASKS} tool tasks.")
+    waves(made)  # raises on an unknown dependency and on a cycle
     for task in made.tasks:
         if task.clause_id not in clause_ids:
             raise BadRequestError(f"Task {task.task_id} belongs to no clause of the message.")
@@ -268,7 +269,6 @@ def validate(made: Plan, *, decision: RouteDecision, principal: Principal, pack:
             if source.task_id not in task.dependencies:
                 raise BadRequestError(f"Task {task.task_id} reads from {source.task_id} but does not depend on it.")
         _validate_tool(task, by_id, principal, pack)
-    waves(made)  # raises on an unknown dependency and on a cycle
     covered = {task.clause_id for task in made.tasks}
     covered |= {missing.clause_id for missing in made.missing} | {left.clause_id for left in made.not_handled}
     covered |= set(made.general) | set(made.human)

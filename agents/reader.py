@@ -22,6 +22,8 @@ from contracts.turns import Clause, Entity, Intent, RouteDecision, RouteName
 PIECE_COST = 0.3
 #: What a cut is worth by its strength: 0 before an unknown word, 1 before what begins a request, 2 at a sentence's end.
 CUT_BONUS = (-0.1, 0.0, 0.05)
+#: What it costs a piece to hold, for each, the joint of two requests that both look like one.
+JOINED_COST = 0.3
 #: The worth of a piece that nothing answers: a request of its own, or a mere remark.
 REFUSED_REQUEST = 0.0
 REFUSED_REMARK = -0.1
@@ -177,7 +179,10 @@ class Reader:
         said = words(text)
         opening = said[0] if said else ""
         asks = "?" in text or opening in self._asking or opening in self._imperatives
-        unsaid = "".join(" " if any(e.start <= at < e.end for e in own) else text[at] for at in range(len(text)))
+        edges = [0, *(edge for entity in own for edge in (entity.start, entity.end)), len(text)]
+        unsaid = " ".join(text[left:right] for left, right in zip(edges[::2], edges[1::2], strict=True))
+        # Only the smallest pieces are tried with their "it" resolved: each text costs an embedding.
+        lonely = not own and covered[1] - covered[0] == 1
         return Piece(
             first=covered[0],
             last=covered[1],
@@ -189,7 +194,7 @@ class Reader:
             asks=asks or bool(self._wishes.intersection(said)),
             asks_state=opening in self._states,
             is_bare=not content_words(unsaid, self._languages),
-            resolved=None if own else self._resolved(masked, [e for e in entities if e.end <= start]),
+            resolved=self._resolved(masked, [e for e in entities if e.end <= start]) if lonely else None,
         )
 
     def _resolved(self, masked: str, earlier: Sequence[Entity]) -> str | None:
@@ -234,9 +239,14 @@ class Reader:
         )
 
     def _verdict(self, piece: Piece, intents: Iterable[Intent], vector: bytes, reading: Reading) -> _Verdict:
-        earlier = [entity for other in reading.pieces if other.last <= piece.first for entity in other.entities]
+        elsewhere = [
+            entity
+            for other in reading.pieces
+            if other.last <= piece.first or other.first >= piece.last
+            for entity in other.entities
+        ]
         intents = _less_actions(intents) if piece.asks_state else tuple(intents)
-        judged = judge_intents(intents, piece.entities, earlier, self._pack)
+        judged = judge_intents(intents, piece.entities, elsewhere, self._pack)
         return _Verdict(piece=piece, intents=intents, vector=vector, best=judged[0] if judged else None)
 
     def _join(self, chosen: list[_Verdict], reading: Reading) -> list[_Verdict]:
@@ -278,21 +288,22 @@ class Reader:
         return lead.model_copy(update={"piece": piece.model_copy(update={"asks": asks})})
 
     def _carry(self, clauses: list[Clause]) -> tuple[Clause, ...]:
-        """Each clause with the values that it lacks and an earlier clause named."""
+        """Each clause with the values that it lacks: from the nearest earlier clause, else from the next later one."""
         done: list[Clause] = []
-        for clause in clauses:
-            earlier = [entity for other in reversed(done) for entity in other.entities]
-            wanted = self._wanted_slots(clause, earlier)
+        for at, clause in enumerate(clauses):
+            nearest = [*reversed(done), *clauses[at + 1 :]]
+            others = [entity for other in nearest for entity in other.entities]
+            wanted = self._wanted_slots(clause, others)
             carried: dict[str, Entity] = {}
-            for entity in earlier:
+            for entity in others:
                 if entity.slot in wanted and entity.slot not in carried:
                     carried[entity.slot] = entity.model_copy(update={"start": 0, "end": 0, "origin": "clause"})
             done.append(clause.model_copy(update={"entities": (*clause.entities, *carried.values())}))
         return tuple(done)
 
-    def _wanted_slots(self, clause: Clause, earlier: list[Entity]) -> set[str]:
+    def _wanted_slots(self, clause: Clause, others: list[Entity]) -> set[str]:
         own = {entity.slot for entity in clause.entities}
-        judged = judge_intents(clause.intents, clause.entities, earlier, self._pack)
+        judged = judge_intents(clause.intents, clause.entities, others, self._pack)
         if not judged:
             return set()
         query = query_named(judged[0].name.partition(":")[2], self._pack) if judged[0].kind == "query" else None
@@ -303,7 +314,7 @@ class Reader:
         # "its …" in a question to the documents, or an action on "it": whatever was spoken of last.
         return {
             entity.slot
-            for entity in earlier
+            for entity in others
             if judged[0].kind == "action" or self._pack.queries.parameters[entity.slot].entity_kind
         }
 
@@ -349,9 +360,10 @@ def _windows(count: int, width: int) -> list[tuple[int, int]]:
     return [(first, first + width) for first in range(count - width + 1)]
 
 
-def _worth(verdict: _Verdict) -> float:
-    """What a piece adds to a way of cutting the message."""
+def _worth(verdict: _Verdict, joints: Sequence[int]) -> float:
+    """What a piece adds to a way of cutting the message. ``joints``: the atoms that begin another request."""
     bonus = CUT_BONUS[verdict.piece.strength] if verdict.piece.first else 0.0
+    bonus -= JOINED_COST * sum(verdict.piece.first < at < verdict.piece.last for at in joints)
     if verdict.best is None or not verdict.best.is_sure or verdict.is_remark:
         return bonus + (REFUSED_REQUEST if verdict.piece.asks else REFUSED_REMARK)
     return bonus + verdict.best.score - PIECE_COST
@@ -360,12 +372,16 @@ def _worth(verdict: _Verdict) -> float:
 def _best_cuts(verdicts: list[_Verdict]) -> list[_Verdict]:
     """The pieces, in order and without gap, whose worth adds up highest (dynamic programming over atoms)."""
     count = max(verdict.piece.last for verdict in verdicts)
+    single = {
+        verdict.piece.first: verdict.piece for verdict in verdicts if verdict.piece.last - verdict.piece.first == 1
+    }
+    joints = [at for at in range(1, count) if single[at - 1].asks and single[at].asks and single[at].strength]
     best: list[tuple[float, list[_Verdict]] | None] = [(0.0, []), *[None] * count]
     for verdict in sorted(verdicts, key=lambda verdict: (verdict.piece.last, verdict.piece.first)):
         before = best[verdict.piece.first]
         if before is None:
             continue
-        total = before[0] + _worth(verdict)
+        total = before[0] + _worth(verdict, joints)
         held = best[verdict.piece.last]
         if held is None or total > held[0]:
             best[verdict.piece.last] = (total, [*before[1], verdict])

@@ -169,8 +169,7 @@ class _Composer:
         if result is None or result.status is TaskStatus.FAILED:
             self._say_failure(task, clause, result)
             return
-        question = str(task.arguments.get("question", clause.text))
-        quotes = [quote(question, passage) for passage in result.passages[:_MAX_QUOTES]]
+        quotes = [quote(passage) for passage in result.passages[:_MAX_QUOTES]]
         told = [quoted for quoted in quotes if quoted is not None]
         if result.reason is not Reason.OK or not told:
             self._say("no_documents" if result.reason is Reason.EMPTY else "insufficient_evidence", clause)

@@ -92,8 +92,8 @@ def _write(pack: Pack, embedder: Embedder, folder: Path, progress: Callable[[str
     lexicon.save(folder / LEXICON)
     _head(pack, embedder, lexicon, progress).save(folder / HEAD)
     progress(f"Indexing {len(pack.documents)} documents …")
-    reporting = _ReportingEmbedder(embedder, lambda count: progress(f"{count} passages embedded …"))
-    snapshot.build_snapshot(pack.documents, reporting, folder / SNAPSHOT)
+    reporting = _ReportingEmbedder(embedder, lambda count: progress(f"{count} texts embedded …"))
+    snapshot.build_snapshot(pack.documents, reporting, folder / SNAPSHOT, pack.routes.documents)
     manifest = _manifest(pack, embedder, folder)
     (folder / MANIFEST).write_text(manifest.model_dump_json(indent=1) + "\n", encoding="utf-8")
 

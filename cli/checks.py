@@ -182,7 +182,12 @@ def service(url: str) -> Iterator[Check]:
         yield port(url, str(error))
         return
     except ClientError as error:
-        yield Check(name="service", level=Level.FAIL, detail=str(error), what_to_do="See its log: `serve status`.")
+        yield Check(
+            name="service",
+            level=Level.FAIL,
+            detail=str(error),
+            what_to_do="See its logs in `logs` below FRONTLINE_HOME (default ~/.frontline).",
+        )
         return
     yield Check(name="service", level=Level.OK, detail=f"answers at {url}")
     for name, part in readiness["parts"].items():
@@ -190,7 +195,7 @@ def service(url: str) -> Iterator[Check]:
             name=f"  {name}",
             level=Level.OK if part["ready"] else Level.FAIL,
             detail=str(part["detail"]),
-            what_to_do="" if part["ready"] else "If it stays, see its log: `serve status` names the deployment.",
+            what_to_do="" if part["ready"] else "If it stays so, see its log in `logs` below FRONTLINE_HOME.",
         )
 
 

@@ -124,7 +124,10 @@ class SessionStore(Protocol):
         ...
 
     async def start_turn(self, turn_id: str, lease: Lease) -> TurnRecord:
-        """Mark the turn running under the lease. Raises ``LeaseLostError``."""
+        """Mark the turn running under the lease, a failed one anew: a repeat may well succeed.
+
+        One that was answered or voided is returned as it is. Raises ``LeaseLostError``.
+        """
         ...
 
     async def unfinished_turns(self, session_id: str) -> list[TurnRecord]:

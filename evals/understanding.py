@@ -3,8 +3,8 @@
     python -m evals.understanding            # the development and the test messages of the pack
     python -m evals.understanding FILE …     # other files of labelled messages
 
-A file has one JSON object a line: ``{"message", "route", "clauses": [{"intent", "slots"}]}``. An intent is
-named as the head names it; a slot's value is one value or a list of several.
+A file has one JSON object a line: ``{"text", "intents", "slots"}``. ``intents`` are named as the head names them,
+one for each thing asked (two orders' states are two), ``slots`` the values that the requests need, one or a list.
 """
 
 import json
@@ -37,28 +37,29 @@ _REFUSALS = ("none", "out_of_scope")
 Slots = dict[str, tuple[Value, ...]]
 
 
-class LabelledClause(Frozen):
-    """One request: its intent and the values that it must be asked with."""
+class LabelledMessage(Frozen):
+    """A message with what is right: its requests, in order, and their values."""
 
-    intent: str
+    text: str
+    intents: tuple[str, ...]
     slots: dict[str, Value | list[Value]] = Field(default_factory=dict)
 
-
-class LabelledMessage(Frozen):
-    """A message with what is right: its route and its requests, in order."""
-
-    message: str
-    route: str
-    clauses: tuple[LabelledClause, ...]
+    @property
+    def route(self) -> str:
+        """Where such requests go together."""
+        kinds = {intent.partition(":")[0] for intent in self.intents}
+        order = {"human": "human", "query": "knowledge", "documents": "knowledge", "action": "action"}
+        order |= {"image": "image", "general": "general"}
+        return next((route for kind, route in order.items() if kind in kinds), "clarify")
 
 
 class Verdict(Frozen):
-    """How one message was read against its label."""
+    """How one message was read against its label. ``slots`` are the values that the requests found use."""
 
     label: LabelledMessage
     route: str
     intents: tuple[str, ...]
-    slots: tuple[Slots, ...]
+    slots: Slots
 
     @property
     def route_is_right(self) -> bool:
@@ -67,26 +68,19 @@ class Verdict(Frozen):
     @property
     def intents_are_right(self) -> bool:
         """Exactly the labelled requests, in any order."""
-        return sorted(self.intents) == sorted(_refusal_as_one(clause.intent) for clause in self.label.clauses)
+        return sorted(self.intents) == sorted(map(_refusal_as_one, self.label.intents))
 
     @property
     def plan_is_right(self) -> bool:
-        """The labelled requests, each with the labelled values."""
-        return self.intents_are_right and _pairs(zip(self.intents, self.slots, strict=True)) == _pairs(
-            (_refusal_as_one(clause.intent), _as_tuples(clause.slots)) for clause in self.label.clauses
-        )
+        """The labelled requests with all labelled values."""
+        right, wanted = self.values_found
+        return self.intents_are_right and right == wanted
 
     @property
     def values_found(self) -> tuple[int, int]:
-        """Labelled values that were found in any clause, and how many there are."""
-        wanted = {
-            (slot, one)
-            for clause in self.label.clauses
-            for slot, all_ in _as_tuples(clause.slots).items()
-            for one in all_
-        }
-        found = {(slot, one) for slots in self.slots for slot, all_ in slots.items() for one in all_}
-        return len(wanted & found), len(wanted)
+        """Labelled values that the requests found use, and how many there are."""
+        wanted = _flat(_as_tuples(self.label.slots))
+        return len(wanted & _flat(self.slots)), len(wanted)
 
 
 class Score(Frozen):
@@ -103,15 +97,20 @@ def evaluate(reader: Reader, pack: Pack, embedder: Embedder, labels: Iterable[La
     """Read each message as a first message of a session and hold it against its label."""
     verdicts: list[Verdict] = []
     for label in labels:
-        reading = reader.read(label.message)
+        reading = reader.read(label.text)
         decision = reader.decide(reading, embedder.vectors(reading.texts, is_query=True))
         chosen = [(_chosen(clause, pack), clause) for clause in decision.clauses]
+        used = [(intent, _used_slots(intent, clause, pack)) for intent, clause in chosen]
+        slots: dict[str, list[Value]] = {}
+        for _, values in used:
+            for slot, found in values.items():
+                slots.setdefault(slot, []).extend(found)
         verdicts.append(
             Verdict(
                 label=label,
                 route=decision.route.value,
-                intents=tuple(intent for intent, _ in chosen),
-                slots=tuple(_used_slots(intent, clause, pack) for intent, clause in chosen),
+                intents=tuple(intent for intent, values in used for _ in range(_times(intent, values))),
+                slots=_as_tuples({slot: list(values) for slot, values in slots.items()}),
             )
         )
     return verdicts
@@ -168,8 +167,13 @@ def _as_tuples(slots: dict[str, Value | list[Value]]) -> Slots:
     return {slot: tuple(value) if isinstance(value, list) else (value,) for slot, value in slots.items()}
 
 
-def _pairs(clauses: Iterable[tuple[str, Slots]]) -> list[tuple[str, str]]:
-    return sorted((intent, repr(sorted(slots.items()))) for intent, slots in clauses)
+def _times(intent: str, slots: Slots) -> int:
+    """A query about several things is as many requests."""
+    return max((len(values) for values in slots.values()), default=1) if intent.startswith("query:") else 1
+
+
+def _flat(slots: Slots) -> set[tuple[str, Value]]:
+    return {(slot, value) for slot, values in slots.items() for value in values}
 
 
 def _refusal_as_one(intent: str) -> str:
@@ -177,8 +181,8 @@ def _refusal_as_one(intent: str) -> str:
 
 
 def _table(console: Console, name: str, verdicts: list[Verdict]) -> None:
-    single = [verdict for verdict in verdicts if len(verdict.label.clauses) == 1]
-    compound = [verdict for verdict in verdicts if len(verdict.label.clauses) > 1]
+    single = [verdict for verdict in verdicts if len(verdict.label.intents) == 1]
+    compound = [verdict for verdict in verdicts if len(verdict.label.intents) > 1]
     table = Table("messages", "count", "route", "intents", "exact plan", "values", title=name)
     for kind, part in (("all", verdicts), ("one request", single), ("several", compound)):
         if part:

@@ -6,7 +6,7 @@ The wordings are this module's own; the expected texts come from the CSV files, 
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loadtest.shop_data import Account, Record, ShopData, money
 
@@ -26,6 +26,7 @@ _POLICIES = (
     ("how many days do I have to send something back", "30 days"),
 )
 
+#: Whatever looks like an order's number, however a reply may lead to it: a leak must not hide behind its wording.
 _ORDER_NUMBER = re.compile(r"\b1\d{4}\b")
 
 
@@ -135,7 +136,9 @@ class QuestionMix:
             f"what delivery address does order {number} have",
             f"where will you deliver order {number} to? which address?",
         )
-        return self._of("delivery address", account, message, address["street"], address["city"])
+        asked = self._of("delivery address", account, message, address["street"], address["city"])
+        # A postal code has as many digits as an order's number.
+        return replace(asked, allowed_orders=asked.allowed_orders | {address["postal_code"]})
 
     def _open_orders(self) -> Question:
         account = self._random.choice(self._with_orders)

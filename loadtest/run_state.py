@@ -9,7 +9,7 @@ from locust.stats import RequestStats
 
 from loadtest.questions import Question
 
-#: Faults that the report shows in full.
+#: Faults that the report shows in full, each once.
 _SHOWN = 20
 
 
@@ -60,7 +60,7 @@ class RunState:
             "wrong": len(self.wrongs),
             "lag_median_ms": statistics.median(lags),
             "lag_p95_ms": lags[int(0.95 * (len(lags) - 1))],
-            "faults": (self.failures + self.wrongs)[:_SHOWN],
+            "faults": list(dict.fromkeys(self.failures + self.wrongs))[:_SHOWN],
             "kinds": {
                 entry.name: {
                     "turns": entry.num_requests,

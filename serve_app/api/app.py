@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from configs.settings import Settings
 from serve_app.api import operations, sessions, turns
+from serve_app.api.docs_page import add_docs_page
 from serve_app.api.envelope import Envelope
 from serve_app.api.limits import ApiLimits
 from serve_app.api.parts import ApiParts
@@ -32,10 +33,11 @@ def create_api(find_service: Callable[[], TurnService | None], settings: Setting
     """
     settings = settings or Settings()
     limits = ApiLimits.of(settings.budgets)
-    app = FastAPI(title="Frontline", version=VERSION, description=_DESCRIPTION, redoc_url=None)
+    app = FastAPI(title="Frontline", version=VERSION, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     app.state.parts = ApiParts(find_service, settings, limits)
-    app.add_middleware(Envelope, max_body_bytes=limits.max_body_bytes)
+    app.add_middleware(Envelope, limits=limits)
     add_problem_handlers(app)
     for part in (turns, sessions, operations):
         app.include_router(part.router)
+    add_docs_page(app)
     return app

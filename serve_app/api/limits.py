@@ -7,7 +7,7 @@ from contracts.base import Frozen
 
 
 class ApiLimits(Frozen):
-    """``max_message_characters`` and ``max_body_bytes`` are the installation's; the rest is fixed.
+    """The first three are set by the installation's budgets; the rest is fixed.
 
     A guest's idempotency key stands for the guest until they have a token, so it must not be
     guessable. ``keep_alive_s``: a silent stream sends a comment this often, well below the 30 to 60 s
@@ -16,6 +16,7 @@ class ApiLimits(Frozen):
 
     max_message_characters: int
     max_body_bytes: int
+    max_running_turns: int
     max_images: int = 4
     guest_key_min_characters: int = 16
     keep_alive_s: float = 5.0
@@ -23,4 +24,8 @@ class ApiLimits(Frozen):
     @classmethod
     def of(cls, budgets: Budgets) -> Self:
         """The limits that an installation's budgets set."""
-        return cls(max_message_characters=budgets.max_message_characters, max_body_bytes=budgets.max_body_bytes)
+        return cls(
+            max_message_characters=budgets.max_message_characters,
+            max_body_bytes=budgets.max_body_bytes,
+            max_running_turns=budgets.max_running_turns,
+        )

@@ -8,6 +8,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from serve_app.workflow import nodes
 from serve_app.workflow.state import TurnContext, TurnState
+from serve_app.workflow.tasks import with_choices
 
 TurnGraph = CompiledStateGraph[TurnState, TurnContext, TurnState, TurnState]
 
@@ -38,8 +39,8 @@ def build_graph(saver: BaseCheckpointSaver[Any] | None) -> TurnGraph:
 
 
 def _after_plan(state: TurnState) -> str:
-    """Small talk, a question back, pictures and actions need no tool: their reply is composed at once."""
-    return "knowledge" if state["plan"].tasks else _after_knowledge(state)
+    """Small talk, pictures and requests that nothing here answers need no tool: their reply is composed at once."""
+    return "knowledge" if with_choices(state["plan"]).tasks else _after_knowledge(state)
 
 
 def _after_knowledge(state: TurnState) -> str:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from langgraph.runtime import Runtime
 
+from agents.fit import IMAGE
 from agents.memory import remember as remember_turn
 from agents.planner import plan as plan_here
 from agents.summarizer import compose as compose_here
@@ -24,7 +25,7 @@ from contracts.turns import Clause, Intent, NotHandled, NotHandledReason, Plan, 
 from governance.coverage import uncovered
 from serve_app.workflow.events import plan_event, route_event, sentence_event, task_event
 from serve_app.workflow.state import TurnContext, TurnState
-from serve_app.workflow.tasks import run_tasks
+from serve_app.workflow.tasks import run_tasks, with_choices
 
 _log = logging.getLogger(__name__)
 
@@ -80,13 +81,13 @@ async def plan(state: TurnState, *, runtime: Runtime[TurnContext]) -> TurnState:
 
 @timed
 async def knowledge(state: TurnState, *, runtime: Runtime[TurnContext]) -> TurnState:
-    """Run the plan's tasks in waves; each ends in a result, whatever happens."""
+    """Run the plan's tasks in waves, and look up what a question back offers; each ends in a result."""
     turn = runtime.context
 
     async def report(result: ToolResult) -> None:
         await turn.emit(task_event(result))
 
-    return {"results": await run_tasks(state["plan"], turn, _before_phrasing(turn.deadline), report)}
+    return {"results": await run_tasks(with_choices(state["plan"]), turn, _before_phrasing(turn.deadline), report)}
 
 
 @timed
@@ -179,8 +180,13 @@ def _composed_here(state: TurnState, plan: Plan, turn: TurnContext) -> Reply:
 
 
 def _with_pictures(decision: RouteDecision) -> RouteDecision:
-    """The pictures that came along as one more request, so that the reply has to say what became of them."""
-    picture = Clause(clause_id="pictures", text="", masked="", intents=(Intent(name="image", probability=1.0),))
+    """The pictures that came along as one more request, so that the reply has to say what became of them.
+
+    Where the message speaks of them anyway, that is said once.
+    """
+    if any(clause.intents and clause.intents[0].name == IMAGE for clause in decision.clauses):
+        return decision
+    picture = Clause(clause_id="pictures", text="", masked="", intents=(Intent(name=IMAGE, probability=1.0),))
     return decision.model_copy(update={"clauses": (*decision.clauses, picture)})
 
 

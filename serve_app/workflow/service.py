@@ -164,7 +164,7 @@ class WorkflowTurnService:
                 at=self.clock.now(),
                 state=None,
             )
-            await self._saver.prune(left.turn_id)
+            await self._prune(left)
 
     async def _run(
         self,
@@ -179,12 +179,16 @@ class WorkflowTurnService:
         try:
             async with asyncio.timeout(deadline.remaining_ms() / 1000):
                 state = await self._workflow(turn, request, principal, session, lease, deadline, emit)
-        except (FrontlineError, TimeoutError) as error:
-            if isinstance(error, LeaseLostError):
-                raise
-            problem = error if isinstance(error, FrontlineError) else OutOfTimeError("The time for this turn ran out.")
+        except LeaseLostError:
+            raise
+        except Exception as error:
+            problem = _problem_of(error)
             body = problem_body(problem, request.request_id)
-            return _outcome(await self._finish(turn, lease, TurnStatus.FAILED, problem.status, body))
+            failed = await self._finish(turn, lease, TurnStatus.FAILED, problem.status, body)
+            if turn.idempotency_key is None:
+                # Nobody can repeat it, so nothing will ever go on from its checkpoints.
+                await self._prune(turn)
+            return _outcome(failed)
         answer = TurnAnswer(
             turn_id=turn.turn_id,
             session_id=turn.session_id,
@@ -194,7 +198,7 @@ class WorkflowTurnService:
         finished = await self._finish(
             turn, lease, TurnStatus.ANSWERED, 200, answer.model_dump(mode="json"), state["next_session"]
         )
-        await self._saver.prune(turn.turn_id)
+        await self._prune(turn)
         return _outcome(finished)
 
     async def _workflow(
@@ -237,6 +241,13 @@ class WorkflowTurnService:
         state: TurnState = result
         return state
 
+    async def _prune(self, turn: TurnRecord) -> None:
+        """Let go of a finished turn's checkpoints. What is committed is told, whether or not that works."""
+        try:
+            await self._saver.prune(turn.turn_id)
+        except FrontlineError as error:
+            _log.warning("the checkpoints of turn %s are left over: %s", turn.turn_id, error.detail)
+
     async def _finish(
         self,
         turn: TurnRecord,
@@ -266,6 +277,16 @@ def _new_session_id(principal: Principal, idempotency_key: str | None) -> str:
     if idempotency_key is None:
         return uuid.uuid4().hex
     return hashlib.sha256(f"{principal.owner}\n{idempotency_key}".encode()).hexdigest()[:32]
+
+
+def _problem_of(error: Exception) -> FrontlineError:
+    """What the caller is told of an error that ended a turn."""
+    if isinstance(error, FrontlineError):
+        return error
+    if isinstance(error, TimeoutError):
+        return OutOfTimeError("The time for this turn ran out.")
+    _log.error("a turn failed", exc_info=error)
+    return FrontlineError("The turn could not be answered.")
 
 
 def _outcome(turn: TurnRecord) -> TurnOutcome:

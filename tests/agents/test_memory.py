@@ -1,0 +1,112 @@
+from datetime import UTC, datetime
+
+from agents.memory import MAX_ENTITIES, MAX_HISTORY, remember
+from configs.packs.types import Pack
+from contracts.base import Row
+from contracts.sessions import OpenQuestion, SessionState
+from contracts.turns import (
+    Clause,
+    Entity,
+    MissingSlot,
+    Plan,
+    Reason,
+    Reply,
+    RouteDecision,
+    RouteName,
+    Task,
+    TaskStatus,
+    TaskType,
+    ToolResult,
+)
+
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+STATE = SessionState(session_id="s", owner="customer:r1", created_at=NOW, updated_at=NOW)
+BOOKING = Entity(slot="booking", value=4711, text="4711", start=9, end=13)
+TASK = Task(
+    task_id="t1",
+    task_type=TaskType.PREDEFINED_QUERY,
+    tool="booking_state",
+    clause_id="c1",
+    arguments={"number": 4711},
+)
+
+
+def after(
+    pack: Pack,
+    state: SessionState = STATE,
+    *,
+    entities: tuple[Entity, ...] = (BOOKING,),
+    plan: Plan = Plan(),  # noqa: B008 - frozen
+    rows: tuple[Row, ...] = (),
+    turn_id: str = "turn",
+) -> SessionState:
+    clause = Clause(clause_id="c1", text="state of 4711", masked="state of booking 1234", entities=entities)
+    result = ToolResult(
+        task_id="t1",
+        task_type=TaskType.PREDEFINED_QUERY,
+        tool="booking_state",
+        status=TaskStatus.SUCCESS,
+        reason=Reason.OK if rows else Reason.EMPTY,
+        rows=rows,
+    )
+    return remember(
+        state,
+        turn_id=turn_id,
+        message="state of 4711",
+        decision=RouteDecision(route=RouteName.KNOWLEDGE, confidence=1, language="pt", clauses=(clause,)),
+        plan=plan,
+        results={"t1": result} if plan.tasks else {},
+        reply=Reply(text="Confirmed.", language="pt", sentences=()),
+        now=NOW,
+        pack=pack,
+    )
+
+
+def test_the_exchange_and_the_language_are_kept(pack: Pack) -> None:
+    state = after(pack)
+    assert [(one.message, one.reply) for one in state.history] == [("state of 4711", "Confirmed.")]
+    assert (state.locale, state.updated_at) == ("pt", NOW)
+
+
+def test_history_holds_the_last_exchanges_alone(pack: Pack) -> None:
+    state = STATE
+    for number in range(MAX_HISTORY + 3):
+        state = after(pack, state, turn_id=f"turn{number}")
+    assert len(state.history) == MAX_HISTORY
+    assert state.history[-1].turn_id == f"turn{MAX_HISTORY + 2}"
+
+
+def test_values_spoken_of_are_kept_once_latest_first(pack: Pack) -> None:
+    other = BOOKING.model_copy(update={"value": 4712})
+    state = after(pack, after(pack, after(pack), entities=(other,)))
+    assert [entity.value for entity in state.entities] == [4711, 4712]
+    assert {(entity.origin, entity.start, entity.end) for entity in state.entities} == {("session", 0, 0)}
+
+
+def test_values_kept_are_bounded(pack: Pack) -> None:
+    many = tuple(BOOKING.model_copy(update={"value": number}) for number in range(MAX_ENTITIES * 2))
+    assert len(after(pack, entities=many).entities) == MAX_ENTITIES
+
+
+def test_what_an_answer_names_alone_is_spoken_of_too(pack: Pack) -> None:
+    plan = Plan(tasks=(TASK,))
+    rows: tuple[Row, ...] = ({"number": 4711, "bike": "Wren Folding"}, {"number": 4711, "bike": None})
+    state = after(pack, plan=plan, rows=rows)
+    assert {(entity.slot, entity.value) for entity in state.entities} == {("booking", 4711), ("bike", "Wren Folding")}
+
+
+def test_what_an_answer_names_among_others_is_not(pack: Pack) -> None:
+    rows: tuple[Row, ...] = ({"bike": "Wren Folding"}, {"bike": "Falcon City 7"})
+    state = after(pack, plan=Plan(tasks=(TASK,)), rows=rows)
+    assert {entity.slot for entity in state.entities} == {"booking"}
+
+
+def test_what_does_not_exist_is_not_spoken_of_again(pack: Pack) -> None:
+    assert after(pack, plan=Plan(tasks=(TASK,))).entities == ()
+
+
+def test_a_question_stays_open_until_the_next_turn(pack: Pack) -> None:
+    missing = MissingSlot(clause_id="c1", tool="booking_price", slot="booking")
+    asked = after(pack, plan=Plan(missing=(missing,)))
+    assert asked.open_question == OpenQuestion(missing=missing, clause_text="state of 4711")
+    assert after(pack, asked).open_question is None
