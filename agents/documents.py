@@ -1,45 +1,53 @@
 """Whether the passages found hold an answer, and the sentences of them to quote.
 
-A search always brings something. A small logistic rule, fitted on labelled questions of which a part has no
-answer in the documents, says whether what it brought is evidence; its weights stand in ``evidence.json``,
-fitted by ``evals/evidence.py``.
+A search always brings something. Two small fitted rules, in ``evidence.json`` and fitted by ``evals/evidence.py`` on
+labelled questions of which a part has no answer in the documents, decide about it: a linear score says which
+sentence of all that were brought answers best, and a logistic rule says whether that one is evidence at all.
+What gives a question away that nothing answers is mostly one rare word of it that the passage lacks, and a
+sentence elsewhere that fits about as well.
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from agents.language import Language, fold, load_language, words
+from agents.language import load_language, words
 from contracts.base import Frozen
-from contracts.documents import EntityRef, Passage
+from contracts.documents import EntityRef, Passage, PassageSentence
 from contracts.turns import Reason, Source, Task, TaskStatus, TaskType, ToolResult
+from indexes.permission import concerns
 
 #: Sentences quoted from one passage, and characters they may have together.
 MAX_SENTENCES = 3
 MAX_CHARACTERS = 420
-#: A second passage is quoted as well where it answers nearly as likely as the first.
-_NEARLY = 0.8
-#: Passages considered for a quotation.
-CONSIDERED = 4
-#: Words are compared by their beginnings: inflections differ at the end.
-_STEM_LETTERS = 5
+#: The lead where there is no other passage, and the most that a lead counts.
+_WHOLE_LEAD = 3.0
+#: A second passage is quoted as well where its best sentence scores this near to the best of all.
+_NEARLY = 0.3
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'“(]?[A-ZÀ-Ý0-9])")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
-_RULE = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
-_MARKS = re.compile(r"(\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w))|!?\[([^\]]*)\]\([^)]*\)|^#+\s*")
+#: What a sentence's score weighs: see :func:`sentence_features`.
+SENTENCE_FEATURES = ("similarity", "passage_similarity", "coverage", "fused_rank")
+#: What the rule about evidence weighs: see :func:`features`.
+FEATURES = (
+    "similarity",
+    "passage_similarity",
+    "lead",
+    "similarity_lead",
+    "missing",
+    "heading_coverage",
+    "about_unnamed",
+    "names_number",
+    "asks_person",
+    "asks_whether",
+)
 
-#: What the rule weighs; see :func:`features`.
-FEATURES = ("similarity", "coverage", "fused_rank")
-
-#: The fitted rule, written by ``evals/evidence.py --fit`` from its training questions.
+#: The fitted rules, written by ``evals/evidence.py --fit`` from its training questions.
 RULE_FILE = Path(__file__).parent / "evidence.json"
 
 
 class Quote(Frozen):
-    """Consecutive sentences of a passage, in its words, less Markdown's marks."""
+    """Consecutive sentences of a passage, in its words, less Markdown's marks. ``score`` is its best sentence's."""
 
     passage: Passage
     text: str
@@ -49,7 +57,7 @@ class Quote(Frozen):
 class Evidence(Frozen):
     """The judgement over a search: ``reason`` is ``ok``, ``insufficient_evidence`` or ``empty``.
 
-    ``probability`` (0..1) is the rule's that the quoted passage answers; ``quotes`` are best first, and
+    ``probability`` (0..1) is the rule's that the first quotation answers; ``quotes`` are best first, and
     empty unless the reason is ``ok``.
     """
 
@@ -59,21 +67,28 @@ class Evidence(Frozen):
 
 
 class EvidenceRule(Frozen):
-    """Weights of the logistic rule over :func:`features`, and the probability from which evidence is enough."""
+    """Weights of a sentence's score over :data:`SENTENCE_FEATURES`, of the logistic rule over :data:`FEATURES`,
+    and the probability from which evidence is enough."""
 
+    sentence: dict[str, float]
     intercept: float
     weights: dict[str, float]
     threshold: float
 
+    def score(self, sentence: PassageSentence, passage: Passage) -> float:
+        """How well the sentence answers, against other sentences for the same question."""
+        found = sentence_features(sentence, passage)
+        return sum(self.sentence[name] * found[name] for name in SENTENCE_FEATURES)
+
     def probability(self, found: dict[str, float]) -> float:
-        """How likely the passage answers, from its features."""
+        """How likely the best sentence answers, from its features."""
         total = self.intercept + sum(self.weights[name] * found[name] for name in FEATURES)
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
 @cache
 def evidence_rule() -> EvidenceRule:
-    """The fitted rule beside this module."""
+    """The fitted rules beside this module."""
     return EvidenceRule.model_validate_json(RULE_FILE.read_text(encoding="utf-8"))
 
 
@@ -117,113 +132,86 @@ def weigh(
     ``entities`` are what the question is about; a passage about something else never counts.
     """
     about = tuple(entities)
-    fitting = [passage for passage in passages if _fits(passage, about)]
-    if not fitting:
-        return Evidence(reason=Reason.EMPTY if not passages else Reason.INSUFFICIENT_EVIDENCE, probability=0.0)
     rule = rule or evidence_rule()
-    judged: list[tuple[float, Quote]] = []
-    for passage in fitting[:CONSIDERED]:
-        quoted = quote(question, passage)
-        if quoted is not None:
-            judged.append((rule.probability(features(passage)), quoted))
-    if not judged:
-        return Evidence(reason=Reason.INSUFFICIENT_EVIDENCE, probability=0.0)
-    judged.sort(key=lambda found: -found[0])
-    probability, best = judged[0]
+    quotes = candidates(passages, about, rule)
+    if not quotes:
+        return Evidence(reason=Reason.INSUFFICIENT_EVIDENCE if passages else Reason.EMPTY, probability=0.0)
+    probability = rule.probability(features(question, quotes, about))
     if probability < rule.threshold:
         return Evidence(reason=Reason.INSUFFICIENT_EVIDENCE, probability=probability)
-    enough = max(rule.threshold, _NEARLY * probability)
-    quotes = (best, *(quoted for chance, quoted in judged[1:2] if chance >= enough))
-    return Evidence(reason=Reason.OK, probability=probability, quotes=quotes)
+    near = tuple(quoted for quoted in quotes[1:2] if quoted.score >= quotes[0].score - _NEARLY)
+    return Evidence(reason=Reason.OK, probability=probability, quotes=(quotes[0], *near))
 
 
-def features(passage: Passage) -> dict[str, float]:
-    """What the rule weighs, each about 0..1. More of them (a lead over the next passage, whether the document is
-    filed under what is asked about, the best sentence's words) made no measurable difference."""
+def candidates(passages: Iterable[Passage], about: Sequence[EntityRef], rule: EvidenceRule) -> list[Quote]:
+    """What could be quoted of each passage that is not about something else, best first."""
+    fitting = (passage for passage in passages if concerns(passage.document, about))
+    quotes = [quoted for passage in fitting if (quoted := quote(passage, rule=rule)) is not None]
+    return sorted(quotes, key=lambda quoted: -quoted.score)
+
+
+def sentence_features(sentence: PassageSentence, passage: Passage) -> dict[str, float]:
+    """What a sentence's score weighs, each about 0..1."""
     return {
-        "similarity": passage.similarity,
-        "coverage": passage.coverage,
-        # The best fused score there is: first in both halves of the search, 1/11 each.
-        "fused_rank": passage.score * 11 / 2,
+        "similarity": sentence.similarity,
+        "passage_similarity": passage.similarity,
+        "coverage": sentence.coverage,
+        # As a share of the best fused score there is: first in both halves of the search, 2/11 and 1/11.
+        "fused_rank": passage.score * 11 / 3,
     }
 
 
-def quote(question: str, passage: Passage) -> Quote | None:
-    """The one to three sentences of the passage that share most with the question; ``None`` for an empty one."""
+def features(question: str, quotes: Sequence[Quote], about: Sequence[EntityRef]) -> dict[str, float]:
+    """What the rule about evidence weighs: the best quotation, against the others where it says "lead".
+
+    ``missing``: how rare the rarest word of the question is that the passage lacks. ``about_unnamed``: the document
+    is about something in particular, the question names nothing. ``names_number``: the question holds a number or
+    a code (not in the name of what it is about), which must be met exactly. A question for a person or for yes or
+    no is answered by fewer sentences.
+    """
+    best, passage = quotes[0], quotes[0].passage
+    others = [quoted.passage for quoted in quotes[1:]]
+    similarity = max(sentence.similarity for sentence in passage.sentences)
+    elsewhere = [sentence.similarity for other in others for sentence in other.sentences]
     language = load_language(passage.document.language)
-    wanted = _stems(question, language)
-    sentences = readable_sentences(passage.text)
+    asked = words(question)
+    named = {word for entity in about for word in words(entity.value)}
+    return {
+        "similarity": similarity,
+        "passage_similarity": passage.similarity,
+        "lead": min(_WHOLE_LEAD, best.score - quotes[1].score) if others else _WHOLE_LEAD,
+        "similarity_lead": similarity - max(elsewhere, default=0.0),
+        "missing": passage.missing,
+        "heading_coverage": passage.heading_coverage,
+        "about_unnamed": float(bool(passage.document.entities) and not about),
+        "names_number": float(any(character.isdigit() for word in set(asked) - named for character in word)),
+        "asks_person": float(asked[:1] != [] and asked[0] in language.persons),
+        "asks_whether": float(asked[:1] != [] and asked[0] in language.auxiliaries),
+    }
+
+
+def quote(passage: Passage, *, rule: EvidenceRule | None = None) -> Quote | None:
+    """The sentence of the passage that answers best, with its neighbours; ``None`` for a passage without sentences.
+
+    Up to three in all: on the side that scores higher first, what follows before what precedes where they
+    are equal. Of a rule and its exception a customer must see both.
+    """
+    rule = rule or evidence_rule()
+    sentences = passage.sentences
     if not sentences:
         return None
-    found = [_stems(sentence, language) for sentence in sentences]
-    heading = _stems(f"{passage.document.title} {passage.section}", language)
-    # What the heading says already distinguishes no sentence under it.
-    telling = (wanted - heading) or wanted
-    scores = [_overlap(telling, stems) for stems in found]
+    scores = [rule.score(sentence, passage) for sentence in sentences]
     best = max(range(len(sentences)), key=lambda at: (scores[at], -at))
     first, last = best, best
     while last - first + 1 < min(MAX_SENTENCES, len(sentences)):
-        before = scores[first - 1] if first > 0 else -1.0
-        after = scores[last + 1] if last + 1 < len(sentences) else -1.0
-        # What follows explains more often than what goes before.
-        grow_after = after >= before
-        longer = sentences[first : last + 2] if grow_after else sentences[first - 1 : last + 1]
-        if len(" ".join(longer)) > MAX_CHARACTERS:
+        before = scores[first - 1] if first > 0 else -math.inf
+        after = scores[last + 1] if last + 1 < len(sentences) else -math.inf
+        wider = (first, last + 1) if after >= before else (first - 1, last)
+        if len(_joined(sentences, *wider)) > MAX_CHARACTERS:
             break
-        first, last = (first, last + 1) if grow_after else (first - 1, last)
-    together = set[str]().union(*found[first : last + 1]) | heading
-    text = " ".join(sentences[first : last + 1])
-    return Quote(passage=passage, text=text, score=_overlap(wanted, together))
+        first, last = wider
+    return Quote(passage=passage, text=_joined(sentences, first, last), score=scores[best])
 
 
-def readable_sentences(markdown: str) -> list[str]:
-    """The sentences of a Markdown passage as plain text: a list's items and a table's rows are one each."""
-    sentences: list[str] = []
-    header: list[str] = []
-    for paragraph in re.split(r"\n\s*\n", markdown):
-        lines: list[str] = []
-        for line in paragraph.splitlines():
-            if _RULE.match(line) and "-" in line:
-                continue
-            if line.lstrip().startswith("|"):
-                cells = [_plain(cell) for cell in line.strip().strip("|").split("|")]
-                if not header:
-                    header = cells
-                else:
-                    sentences.append(_row(header, cells))
-            elif _BULLET.match(line):
-                sentences += _split(lines)
-                lines = [_BULLET.sub("", line)]
-            else:
-                header = []
-                lines.append(line)
-        sentences += _split(lines)
-    return [sentence for sentence in sentences if words(sentence)]
-
-
-def _row(header: list[str], cells: list[str]) -> str:
-    pairs = [f"{name}: {cell}" if name else cell for name, cell in zip(header, cells, strict=False) if cell]
-    return "; ".join(pairs) + "."
-
-
-def _split(lines: list[str]) -> list[str]:
-    text = _plain(" ".join(lines))
-    return [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
-
-
-def _plain(markdown: str) -> str:
-    return " ".join(_MARKS.sub(lambda match: match.group(2) or "", markdown).split())
-
-
-def _stems(text: str, language: Language) -> set[str]:
-    return {fold(word)[:_STEM_LETTERS] for word in words(text) if word not in language.function_words}
-
-
-def _overlap(wanted: set[str], found: set[str]) -> float:
-    """The share (0..1) of the wanted words that are found."""
-    return len(wanted & found) / len(wanted) if wanted else 0.0
-
-
-def _fits(passage: Passage, about: tuple[EntityRef, ...]) -> bool:
-    filed = passage.document.entities
-    return not about or not filed or any(entity in filed for entity in about)
+def _joined(sentences: Sequence[PassageSentence], first: int, last: int) -> str:
+    return " ".join(sentence.text for sentence in sentences[first : last + 1])

@@ -7,9 +7,11 @@ language model misses one in five: so slots are never read by a model.
 import json
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rapidfuzz import process
@@ -18,6 +20,7 @@ from rapidfuzz.distance import OSA
 from agents.language import fold, load_language, words
 from configs.packs.types import Pack
 from contracts.base import Frozen, Value
+from contracts.documents import EntityRef
 from contracts.errors import PackError
 from contracts.graph import PropertyType
 from contracts.turns import Entity
@@ -32,12 +35,13 @@ _BRACES = re.compile(r"\{(\w+)\}")
 
 
 class SlotForm(Frozen):
-    """How one slot is recognised: its type, patterns, mask and the gazetteer's values."""
+    """How one slot is recognised: its type, patterns, mask, the gazetteer's values and what these belong to."""
 
     type: PropertyType
     patterns: tuple[str, ...]
     mask: str
     values: tuple[str, ...]
+    related: dict[str, tuple[EntityRef, ...]] = {}
 
 
 class _Token(NamedTuple):
@@ -134,8 +138,14 @@ class Lexicon:
         self._correct = lru_cache(maxsize=20_000)(self._corrected)
 
     @classmethod
-    def build(cls, pack: Pack, values: dict[str, list[str]]) -> "Lexicon":
-        """A lexicon for the pack; ``values`` holds, for each parameter type with a gazetteer, the graph's values.
+    def build(
+        cls,
+        pack: Pack,
+        values: dict[str, list[str]],
+        related: Mapping[str, dict[str, tuple[EntityRef, ...]]] = MappingProxyType({}),
+    ) -> "Lexicon":
+        """A lexicon for the pack; ``values`` holds, for each parameter type with a gazetteer, the graph's values,
+        ``related`` what each of these belongs to.
 
         Raises ``PackError`` where a pattern is no regular expression.
         """
@@ -148,7 +158,11 @@ class Lexicon:
                     raise PackError(f"queries.yaml: parameter {slot}: pattern {pattern!r}: {error}") from error
             distinct = tuple(sorted({value.strip() for value in values.get(slot, []) if value and value.strip()}))
             forms[slot] = SlotForm(
-                type=parameter.type, patterns=parameter.patterns, mask=parameter.mask, values=distinct
+                type=parameter.type,
+                patterns=parameter.patterns,
+                mask=parameter.mask,
+                values=distinct,
+                related=related.get(slot, {}),
             )
         return cls(forms, _common_words(pack))
 
@@ -245,7 +259,13 @@ class Lexicon:
                 except ValueError:
                     continue
                 entity = Entity(
-                    slot=name.slot, value=value, text=text[start:end], start=start, end=end, origin="gazetteer"
+                    slot=name.slot,
+                    value=value,
+                    text=text[start:end],
+                    start=start,
+                    end=end,
+                    origin="gazetteer",
+                    related=self._forms[name.slot].related.get(name.value, ()),
                 )
                 found.append(_Candidate(entity, -1))
         return found

@@ -7,6 +7,7 @@ from agents.fit import query_named
 from agents.lexicon import typed
 from configs.packs.types import Pack
 from contracts.base import Value
+from contracts.documents import EntityRef
 from contracts.sessions import Exchange, OpenQuestion, SessionState
 from contracts.turns import Entity, Plan, Reason, Reply, RouteDecision, TaskType, ToolResult
 
@@ -70,17 +71,30 @@ def _from_rows(plan: Plan, results: Mapping[str, ToolResult], pack: Pack) -> lis
         query = query_named(task.tool, pack) if task.task_type is TaskType.PREDEFINED_QUERY else None
         if result is None or query is None:
             continue
-        for column, slot in query.entities.items():
-            cells = {cell for row in result.rows if not isinstance(cell := row.get(column), list) and cell is not None}
-            if len(cells) != 1:
-                continue
-            value = cells.pop()
+        agreed = {column: cell for column in query.entities if (cell := _agreed(column, result)) is not None}
+        for column, value in agreed.items():
+            slot = query.entities[column]
+            parameter = pack.queries.parameters[slot]
+            related = parameter.gazetteer.related if parameter.gazetteer else None
+            others = {pack.queries.parameters[query.entities[other]].entity_kind: agreed[other] for other in agreed}
+            group = others.get(related.kind) if related else None
             try:
-                entity = Entity(slot=slot, value=typed(str(value), pack.queries.parameters[slot].type), text=str(value))
+                entity = Entity(
+                    slot=slot,
+                    value=typed(str(value), parameter.type),
+                    text=str(value),
+                    related=(EntityRef(kind=related.kind, value=str(group)),) if related and group is not None else (),
+                )
             except ValueError:
                 continue
             found.append(entity)
     return found
+
+
+def _agreed(column: str, result: ToolResult) -> Value:
+    """The column's value where all rows that have one agree on it."""
+    cells = {cell for row in result.rows if not isinstance(cell := row.get(column), list) and cell is not None}
+    return cells.pop() if len(cells) == 1 else None
 
 
 def _found_nothing(plan: Plan, results: Mapping[str, ToolResult], pack: Pack) -> set[tuple[str, Value]]:

@@ -223,8 +223,10 @@ def _plan_documents(draft: _Draft, clause: Clause, pack: Pack, known: tuple[Enti
     if about is not None:
         arguments["entity_kind"] = pack.queries.parameters[about.slot].entity_kind
         arguments["entity"] = str(about.value)
-        if str(about.value).casefold() not in clause.text.casefold():
-            arguments["question"] = f"{clause.text} ({about.value})"
+        names = [str(about.value), *(entity.value for entity in about.related)]
+        unsaid = [name for name in names if name.casefold() not in clause.text.casefold()]
+        if unsaid:
+            arguments["question"] = f"{clause.text} ({', '.join(unsaid)})"
     draft.tasks.append(
         Task(
             task_id=draft.next_id(),
@@ -232,6 +234,7 @@ def _plan_documents(draft: _Draft, clause: Clause, pack: Pack, known: tuple[Enti
             tool=DOCUMENTS_TOOL,
             clause_id=clause.clause_id,
             arguments=arguments,
+            related=about.related if about is not None else (),
         )
     )
 

@@ -7,6 +7,9 @@ from contracts.documents import EntityRef
 from contracts.errors import BadRequestError
 from contracts.turns import Plan, Reason, Task, TaskStatus, ToolResult
 
+#: Names of rows that a search's question is given at most: more would drown what is asked.
+MAX_NAMES = 3
+
 
 def waves(plan: Plan) -> list[tuple[Task, ...]]:
     """The tasks in waves: those of one wave run side by side, each after all that it depends on.
@@ -61,7 +64,14 @@ def document_entities(task: Task, inputs: Mapping[str, tuple[Value, ...]]) -> tu
         return ()
     named = task.arguments.get("entity")
     values = inputs.get("entities", ()) if named is None else (named,)
-    return tuple(EntityRef(kind=kind, value=str(value)) for value in values)
+    return (*(EntityRef(kind=kind, value=str(value)) for value in values), *task.related)
+
+
+def document_question(task: Task, inputs: Mapping[str, tuple[Value, ...]]) -> str:
+    """What a documents task searches for: its question, with the names that the rows gave where it lacks them."""
+    question = str(task.arguments["question"])
+    names = [str(value) for value in inputs.get("entities", ()) if str(value).casefold() not in question.casefold()]
+    return f"{question} ({', '.join(names[:MAX_NAMES])})" if names else question
 
 
 def _dependency_failed(task: Task, why: str) -> ToolResult:

@@ -13,6 +13,7 @@ import hashlib
 import re
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,15 +24,15 @@ from authoring.graph_rows import graph_rows
 from authoring.phrasings import Phrasing, phrasings
 from configs.packs.types import Pack
 from contracts.base import Frozen
-from contracts.documents import Embedder
-from contracts.graph import GraphNodes
+from contracts.documents import Embedder, EntityRef
+from contracts.graph import GraphEdges, GraphNodes
 from indexes import snapshot
 from models.heads import intent_head
 
 MANIFEST, PACK, LEXICON, HEAD, SNAPSHOT = "manifest.json", "pack.json", "lexicon.json", "head.npz", "snapshot"
 
 #: Raised whenever the same pack compiles to something else.
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 #: Phrasings embedded in one call.
 _BATCH = 64
 _SLOT = re.compile(r"(\{\w+\})")
@@ -87,8 +88,8 @@ def masked(phrasing: Phrasing, pack: Pack, lexicon: Lexicon) -> str:
 def _write(pack: Pack, embedder: Embedder, folder: Path, progress: Callable[[str], None]) -> None:
     progress("Reading the data …")
     (folder / PACK).write_text(pack.model_dump_json() + "\n", encoding="utf-8")
-    nodes, _ = graph_rows(pack)
-    lexicon = Lexicon.build(pack, gazetteer_values(pack, nodes))
+    nodes, edges = graph_rows(pack)
+    lexicon = Lexicon.build(pack, gazetteer_values(pack, nodes), gazetteer_related(pack, nodes, edges))
     lexicon.save(folder / LEXICON)
     _head(pack, embedder, lexicon, progress).save(folder / HEAD)
     progress(f"Indexing {len(pack.documents)} documents …")
@@ -106,6 +107,34 @@ def gazetteer_values(pack: Pack, nodes: list[GraphNodes]) -> dict[str, list[str]
         if parameter.gazetteer:
             values = (row[parameter.gazetteer.property] for row in rows.get(parameter.gazetteer.label, ()))
             found[name] = [str(value) for value in values if value is not None]
+    return found
+
+
+def gazetteer_related(
+    pack: Pack, nodes: list[GraphNodes], edges: list[GraphEdges]
+) -> dict[str, dict[str, tuple[EntityRef, ...]]]:
+    """For each parameter type whose gazetteer names something related, what each of its values belongs to."""
+    groups = {group.label: group for group in nodes}
+    found: dict[str, dict[str, tuple[EntityRef, ...]]] = {}
+    for name, parameter in pack.queries.parameters.items():
+        gazetteer = parameter.gazetteer
+        if gazetteer is None or gazetteer.related is None:
+            continue
+        related = gazetteer.related
+        own, theirs = (
+            {row[groups[label].key]: row[value] for row in groups[label].rows} if label in groups else {}
+            for label, value in ((gazetteer.label, gazetteer.property), (related.label, related.property))
+        )
+        joined: dict[str, set[str]] = defaultdict(set)
+        for edge in edges:
+            for start, end in edge.pairs:
+                one, other = (start, end) if edge.start_label == gazetteer.label else (end, start)
+                if {edge.start_label, edge.end_label} == {gazetteer.label, related.label}:
+                    joined[str(own[one])].add(str(theirs[other]))
+        found[name] = {
+            value: tuple(EntityRef(kind=related.kind, value=other) for other in sorted(others))
+            for value, others in joined.items()
+        }
     return found
 
 

@@ -42,12 +42,26 @@ class DocumentGovernance(Frozen):
     source: str
 
 
+class PassageSentence(Frozen):
+    """A readable sentence of a passage, held against the question.
+
+    ``similarity``: the cosine of question and sentence in the sentences' mean-centred space; ``coverage``: the
+    share (0..1) of the question's informative words that the sentence itself has.
+    """
+
+    text: str
+    similarity: float
+    coverage: float
+
+
 class Passage(Frozen):
     """A chunk of a document as found by a search.
 
     ``section`` is its path of headings, ``ordinal`` its position in the document (from 0), ``score``
     the fused score (higher is better), ``similarity`` the cosine of question and passage in mean-centred
-    space, ``coverage`` the share (0..1) of the question's informative words that the passage has.
+    space, ``coverage`` the share (0..1) of the question's informative words that the passage has, ``heading_coverage``
+    the share that its headings have, ``missing`` how rare (0..1; 1: in no passage) the rarest one is that it lacks and
+    the filter's entities don't name, ``sentences`` what can be quoted of it, in its order.
     """
 
     passage_id: str
@@ -58,12 +72,17 @@ class Passage(Frozen):
     score: float
     similarity: float
     coverage: float
+    heading_coverage: float = 0.0
+    missing: float = 0.0
+    sentences: tuple[PassageSentence, ...] = ()
 
 
 class SearchFilter(Frozen):
     """What a search may return at all: applied inside it, so that k results are k permitted ones.
 
-    ``entities``: with some given, only documents about one of these or general ones; with none, all.
+    ``entities``: with some given, only documents about one of these or general ones; with none, all. Of a kind
+    that both the filter and a document name, they must share a value: a question about a thing and its group
+    finds the group's documents, but none about another thing of that group.
     """
 
     audiences: frozenset[Audience]

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from contracts.base import Frozen, Row, Value
-from contracts.documents import Passage
+from contracts.documents import EntityRef, Passage
 
 
 class RouteName(StrEnum):
@@ -20,7 +20,8 @@ class Entity(Frozen):
     """A slot value found in a clause or carried over.
 
     ``slot`` is the parameter type of the pack that recognised it; ``start`` and ``end`` are the
-    character span in the clause (both 0 where it was carried over).
+    character span in the clause (both 0 where it was carried over); ``related`` is what the value belongs to,
+    as documents are filed.
     """
 
     slot: str
@@ -29,6 +30,7 @@ class Entity(Frozen):
     start: int = 0
     end: int = 0
     origin: Literal["pattern", "gazetteer", "session", "clause"] = "pattern"
+    related: tuple[EntityRef, ...] = ()
 
 
 class Intent(Frozen):
@@ -79,7 +81,8 @@ class TaskInput(Frozen):
 class Task(Frozen):
     """One unit of work. ``tool`` is a query's, an action's or the ``documents`` tool's name.
 
-    ``arguments`` are known values; ``inputs`` are read from the results of ``dependencies``.
+    ``arguments`` are known values; ``inputs`` are read from the results of ``dependencies``; ``related`` is what a
+    search may be about besides the entity in its arguments.
     """
 
     task_id: str
@@ -89,6 +92,7 @@ class Task(Frozen):
     arguments: dict[str, Value] = {}
     inputs: dict[str, TaskInput] = {}
     dependencies: tuple[str, ...] = ()
+    related: tuple[EntityRef, ...] = ()
 
 
 class MissingSlot(Frozen):

@@ -2,14 +2,16 @@
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 
 from ray import serve
 
 from authoring.graph_rows import graph_rows
 from configs.logs import log_as
+from configs.packs.digest import pack_digest
 from contracts.base import Row, Value
 from contracts.context import CallContext
-from contracts.errors import DeniedError, StoreError
+from contracts.errors import DeniedError, PackError, StoreError
 from contracts.graph import ReadLimits, Violations
 from deployments.installation import Installation
 from deployments.serving import served
@@ -51,11 +53,17 @@ class CypherReplica:
 
 
 async def open_graph(installation: Installation) -> KgliteStore:
-    """The pack's graph, loaded from its data where that has not happened yet."""
+    """The pack's graph, loaded from its data where that has not happened yet.
+
+    Raises ``PackError`` when that data is no longer what was compiled.
+    """
     pack = installation.pack()
     path = installation.settings.graph_path(pack.domain.name, pack.digest)
     store = await KgliteStore.open(path, schema=pack.schema_, wait_s=_LOCK_WAIT_S)
     if await store.loaded_digest() != pack.digest:
+        if pack_digest(Path(pack.folder)) != pack.digest:
+            await store.close()
+            raise PackError("The pack's files have changed since it was compiled; start the service anew.")
         _log.info("loading the data of the pack %s into the graph", pack.domain.name)
         nodes, edges = graph_rows(pack)
         await store.load(nodes, edges, digest=pack.digest)

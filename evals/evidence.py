@@ -155,8 +155,8 @@ def _fitted(questions: Sequence[Found]) -> EvidenceRule:
 
 def _sentence_weights(questions: Sequence[Found]) -> dict[str, float]:
     """The weights under which a softmax over all sentences brought gives the right ones most (a conditional logit)."""
-    from scipy.optimize import minimize
-    from scipy.special import logsumexp, softmax
+    from scipy.optimize import minimize  # type: ignore[import-untyped]
+    from scipy.special import logsumexp, softmax  # type: ignore[import-untyped]
 
     asked: list[tuple[NDArray[np.float64], NDArray[np.bool_]]] = []
     for found in questions:

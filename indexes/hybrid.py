@@ -9,15 +9,16 @@ gets ``weight / (10 + rank)`` from each half that found it. Meaning weighs twice
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contracts.base import Frozen
-from contracts.documents import DocumentGovernance, Passage, SearchFilter
+from contracts.documents import DocumentGovernance, Passage, PassageSentence, SearchFilter
 from indexes.dense import DenseIndex
-from indexes.lexical import LexicalIndex
+from indexes.lexical import LexicalIndex, QuestionTerms
 from indexes.permission import permitted
 
 #: The constant of the fusion: small, for lists that are good at the top and short.
@@ -34,13 +35,14 @@ Half = Literal["dense", "lexical", "fused"]
 
 
 class StoredPassage(Frozen):
-    """A chunk as the snapshot keeps it."""
+    """A chunk as the snapshot keeps it, with its readable sentences."""
 
     document_id: str
     section: str
     ordinal: int
     offset: int
     text: str
+    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -51,22 +53,50 @@ class _Scope:
     documents: list[int]
 
 
+class _Question:
+    """A question among the passages and among the sentences, its words read once a language.
+
+    ``names`` are those of the things it is about, by which documents are chosen: a passage need not repeat them.
+    """
+
+    def __init__(
+        self, text: str, names: str, among_passages: NDArray[np.float32], among_sentences: NDArray[np.float32]
+    ) -> None:
+        self.names = names
+        self.among_passages = among_passages
+        self.among_sentences = among_sentences
+        self._text = text
+        self._terms: dict[str, QuestionTerms] = {}
+
+    def terms(self, lexical: LexicalIndex, language: str) -> QuestionTerms:
+        if language not in self._terms:
+            self._terms[language] = lexical.read(self._text, language)
+        return self._terms[language]
+
+
 class HybridIndex:
-    """A ``PassageIndex`` over a loaded snapshot. Safe to share between threads; nothing in it changes."""
+    """A ``PassageIndex`` over a loaded snapshot. Safe to share between threads; nothing in it changes.
+
+    ``dense`` and ``lexical`` number the passages, ``sentences`` all their sentences one after another.
+    """
 
     def __init__(
         self,
         documents: Sequence[DocumentGovernance],
         passages: Sequence[StoredPassage],
         dense: DenseIndex,
+        sentences: DenseIndex,
         lexical: LexicalIndex,
     ) -> None:
         self._dense = dense
+        self._sentences = sentences
         self._lexical = lexical
         self._documents = tuple(documents)
         self._passages = tuple(passages)
         numbers = {document.document_id: number for number, document in enumerate(self._documents)}
         self._document_of = np.array([numbers[passage.document_id] for passage in self._passages], dtype=np.int64)
+        counts = [len(passage.sentences) for passage in self._passages]
+        self._first_sentence = [0, *accumulate(counts)]
         self._scope_of = lru_cache(maxsize=_REMEMBERED_FILTERS)(self._scope)
 
     def __len__(self) -> int:
@@ -80,20 +110,26 @@ class HybridIndex:
         ``by`` chooses one half alone, for measurements; words alone find only passages that share one.
         Raises ``BadRequestError`` when ``vector`` isn't of the index's dimensions.
         """
-        centred = self._dense.centred(vector)
+        placed = self._dense.placed(vector)
         scope = self._scope_of(allowed)
         depth = max(k, DEPTH)
         rankings: list[tuple[float, list[int]]] = []
         if by != "lexical":
-            rankings.append((MEANING_WEIGHT, self._dense.search(centred, scope.passages, depth)))
+            rankings.append((MEANING_WEIGHT, self._dense.search(placed, scope.passages, depth)))
         if by != "dense":
             rankings.append((WORDS_WEIGHT, self._lexical.search(question, scope.documents, depth)))
         best = fused(rankings)[: max(k, 0)]
-        return tuple(self._passage(number, score, question, centred) for number, score in best)
+        names = "\n".join(entity.value for entity in allowed.entities)
+        asked = _Question(question, names, placed, self._sentences.placed(vector))
+        return tuple(self._passage(number, score, asked) for number, score in best)
 
-    def _passage(self, number: int, score: float, question: str, centred: NDArray[np.float32]) -> Passage:
+    def _passage(self, number: int, score: float, asked: "_Question") -> Passage:
         stored = self._passages[number]
         document = self._documents[self._document_of[number]]
+        terms = asked.terms(self._lexical, document.language)
+        text = in_context(document, stored)
+        first, count = self._first_sentence[number], len(stored.sentences)
+        similarities = self._sentences.similarities(asked.among_sentences, first, count)
         return Passage(
             passage_id=f"{stored.document_id}#{stored.ordinal}",
             document=document,
@@ -101,8 +137,14 @@ class HybridIndex:
             ordinal=stored.ordinal,
             text=stored.text,
             score=score,
-            similarity=self._dense.similarity(centred, number),
-            coverage=self._lexical.coverage(question, in_context(document, stored), document.language),
+            similarity=self._dense.similarities(asked.among_passages, number, 1)[0],
+            coverage=terms.coverage(text),
+            heading_coverage=terms.coverage(f"{document.title}\n{stored.section}"),
+            missing=terms.missing(f"{text}\n{asked.names}"),
+            sentences=tuple(
+                PassageSentence(text=sentence, similarity=similarity, coverage=terms.coverage(sentence))
+                for sentence, similarity in zip(stored.sentences, similarities, strict=True)
+            ),
         )
 
     def _scope(self, allowed: SearchFilter) -> _Scope:
@@ -113,6 +155,11 @@ class HybridIndex:
 def in_context(document: DocumentGovernance, passage: StoredPassage) -> str:
     """A passage as it is indexed: under its document's title and its path of headings."""
     return "\n".join(part for part in (document.title, passage.section, passage.text) if part)
+
+
+def sentence_in_context(document: DocumentGovernance, passage: StoredPassage, sentence: str) -> str:
+    """A sentence as it is embedded: under its document's title and its headings, which name what it leaves unsaid."""
+    return in_context(document, passage.model_copy(update={"text": sentence}))
 
 
 def fused(rankings: Sequence[tuple[float, Sequence[int]]]) -> list[tuple[int, float]]:

@@ -6,6 +6,7 @@ A query is built from terms, never parsed, so nothing in a customer's text has a
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tantivy import Document, Index, Occur, Query, Schema, SchemaBuilder
@@ -65,24 +66,41 @@ class LexicalIndex:
         numbers = self._searcher.fast_field_values(_PASSAGE, [address for _, address in hits])
         return [int(number) for number in numbers if number is not None]
 
-    def coverage(self, question: str, text: str, language: str) -> float:
-        """The share (0..1) of the question's informative words that the text has, rare words weighing more.
+    def read(self, question: str, language: str) -> "QuestionTerms":
+        """The question's informative words, to be looked for in texts of ``language``.
 
-        0 for a question without one. Weights are BM25's inverse document frequencies over the passages of
-        ``language``; a word that no passage has weighs most.
+        Their weights are BM25's inverse document frequencies over the passages of ``language``, as shares (0..1) of
+        what a word weighs that no passage has.
         """
+        rarest = self._weight(0, language)
         terms = question_terms(question, language)
-        weights = {term: self._weight(term, language) for term in terms}
-        total = sum(weights.values())
-        if not total:
-            return 0.0
-        present = set(analyzer(language).analyze(text))
-        return sum(weight for term, weight in weights.items() if term in present) / total
+        having = {term: self._searcher.doc_freq(_field(language), term) if rarest else 0 for term in terms}
+        weights = {term: self._weight(count, language) / rarest if rarest else 1.0 for term, count in having.items()}
+        return QuestionTerms(language, weights)
 
-    def _weight(self, term: str, language: str) -> float:
+    def _weight(self, having: int, language: str) -> float:
         passages = self._passages[base_language(language)]
-        having = self._searcher.doc_freq(_field(language), term) if passages else 0
-        return math.log(1 + (passages - having + 0.5) / (having + 0.5))
+        return math.log(1 + (passages - having + 0.5) / (having + 0.5)) if passages else 0.0
+
+
+@dataclass(frozen=True)
+class QuestionTerms:
+    """A question's informative words with their weights (0..1, rarer is more)."""
+
+    language: str
+    weights: dict[str, float]
+
+    def coverage(self, text: str) -> float:
+        """The share (0..1) of the words that ``text`` has, by weight; 0 for a question without one."""
+        total = sum(self.weights.values())
+        return sum(self.weights[term] for term in self._present(text)) / total if total else 0.0
+
+    def missing(self, text: str) -> float:
+        """The weight of the rarest word that ``text`` lacks; 0 where it has them all."""
+        return max((self.weights[term] for term in self.weights.keys() - self._present(text)), default=0.0)
+
+    def _present(self, text: str) -> set[str]:
+        return self.weights.keys() & set(analyzer(self.language).analyze(text))
 
 
 def _schema(languages: Iterable[str]) -> Schema:

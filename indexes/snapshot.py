@@ -3,9 +3,9 @@
 A snapshot is a folder:
 
     manifest.json    format, model, dimensions, the documents' hashes, the other files' hashes
-    passages.json    the documents' governance and their passages
-    vectors.faiss    one vector a passage, centred
-    mean.npy         the mean that was taken from them, and is taken from questions
+    passages.json    the documents' governance, their passages and the sentences of these
+    meanings.*       one vector a passage, centred, and the mean that is taken from questions
+    sentences.*      the same for the sentences, in the order of the passages
     words/           the lexical index
 
 Only approved documents are in it: what isn't there can't be shown. Whether one may be shown today and to
@@ -26,17 +26,18 @@ from contracts.documents import DocumentGovernance, DocumentStatus, Embedder
 from contracts.errors import PackError, SnapshotMismatchError
 from indexes.chunking import chunks
 from indexes.dense import DenseIndex
-from indexes.hybrid import HybridIndex, StoredPassage, in_context
+from indexes.hybrid import HybridIndex, StoredPassage, in_context, sentence_in_context
 from indexes.lexical import LexicalIndex
+from indexes.sentences import readable_sentences
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _MANIFEST = "manifest.json"
 _PASSAGES = "passages.json"
-_VECTORS = "vectors.faiss"
-_MEAN = "mean.npy"
+_MEANINGS = "meanings"
+_SENTENCES = "sentences"
 _WORDS = "words"
-#: How many passages are embedded in one call.
+#: How many texts are embedded in one call.
 _BATCH = 32
 
 
@@ -66,9 +67,12 @@ def document_hashes(documents: Iterable[SourceDocument]) -> dict[str, str]:
     }
 
 
-def build_snapshot(documents: Sequence[SourceDocument], embedder: Embedder, folder: Path) -> None:
+def build_snapshot(
+    documents: Sequence[SourceDocument], embedder: Embedder, folder: Path, questions: Sequence[str] = ()
+) -> None:
     """Chunk, embed and index ``documents`` into ``folder``, which it replaces when all is written.
 
+    ``questions`` are examples of what will be asked: where such questions lie is taken into account.
     Raises ``PackError`` when two documents have one id.
     """
     hashes = document_hashes(documents)
@@ -77,7 +81,7 @@ def build_snapshot(documents: Sequence[SourceDocument], embedder: Embedder, fold
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent))
     try:
-        _write(documents, hashes, embedder, partial)
+        _write(documents, hashes, embedder, partial, questions)
         _replace(folder, partial)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -102,26 +106,37 @@ def load_snapshot(folder: Path, *, model_id: str, dimensions: int, document_hash
         raise _mismatch(folder, "; ".join(complaints))
     try:
         contents = TypeAdapter(_Contents).validate_json((folder / _PASSAGES).read_bytes())
-        dense = DenseIndex.load(folder / _VECTORS, folder / _MEAN)
+        dense, sentences = DenseIndex.load(folder, _MEANINGS), DenseIndex.load(folder, _SENTENCES)
         languages = {document.document_id: document.language for document in contents.documents}
         lexical = LexicalIndex.open(folder / _WORDS, [languages[p.document_id] for p in contents.passages])
     except (OSError, RuntimeError, ValueError, KeyError) as error:
         raise _mismatch(folder, f"it can't be read ({type(error).__name__})") from error
-    return HybridIndex(contents.documents, contents.passages, dense, lexical)
+    return HybridIndex(contents.documents, contents.passages, dense, sentences, lexical)
 
 
-def _write(documents: Sequence[SourceDocument], hashes: dict[str, str], embedder: Embedder, folder: Path) -> None:
+def _write(
+    documents: Sequence[SourceDocument],
+    hashes: dict[str, str],
+    embedder: Embedder,
+    folder: Path,
+    questions: Sequence[str],
+) -> None:
     approved = [document for document in documents if document.governance.status is DocumentStatus.APPROVED]
     passages: list[StoredPassage] = []
     texts: list[tuple[str, str, int]] = []
+    sentences: list[str] = []
     for number, document in enumerate(approved):
         for chunk in chunks(document):
-            stored = StoredPassage(**chunk.model_dump())
+            stored = StoredPassage(**chunk.model_dump(), sentences=tuple(readable_sentences(chunk.text)))
             passages.append(stored)
+            sentences += [sentence_in_context(document.governance, stored, sentence) for sentence in stored.sentences]
             texts.append((in_context(document.governance, stored), document.governance.language, number))
     contents = _Contents(documents=tuple(document.governance for document in approved), passages=tuple(passages))
     (folder / _PASSAGES).write_text(contents.model_dump_json(indent=1), encoding="utf-8")
-    _dense([text for text, _, _ in texts], embedder).save(folder / _VECTORS, folder / _MEAN)
+    asked = _embedded(questions, embedder, is_query=True)
+    for name, embedded in ((_MEANINGS, [text for text, _, _ in texts]), (_SENTENCES, sentences)):
+        vectors = _embedded(embedded, embedder, is_query=False)
+        DenseIndex.build(vectors, embedder.dimensions, asked).save(folder, name)
     (folder / _WORDS).mkdir()
     LexicalIndex.build(folder / _WORDS, texts)
     manifest = Manifest(
@@ -135,13 +150,12 @@ def _write(documents: Sequence[SourceDocument], hashes: dict[str, str], embedder
     (folder / _MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
 
 
-def _dense(texts: list[str], embedder: Embedder) -> DenseIndex:
-    vectors = [
+def _embedded(texts: Sequence[str], embedder: Embedder, *, is_query: bool) -> list[bytes]:
+    return [
         vector
         for start in range(0, len(texts), _BATCH)
-        for vector in embedder.vectors(texts[start : start + _BATCH], is_query=False)
+        for vector in embedder.vectors(list(texts[start : start + _BATCH]), is_query=is_query)
     ]
-    return DenseIndex.build(vectors, embedder.dimensions)
 
 
 def _replace(folder: Path, new: Path) -> None:

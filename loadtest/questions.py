@@ -23,7 +23,7 @@ _STATUS_WORDS = {
 _POLICIES = (
     ("How many months does the warranty for a washing machine run?", "36 months"),
     ("what does standard shipping cost", "4.90"),
-    ("how many days do I have to send something back", "30 days"),
+    ("which countries do you deliver to?", "Portugal"),
 )
 
 #: Whatever looks like an order's number, however a reply may lead to it: a leak must not hide behind its wording.

@@ -7,7 +7,7 @@ from authoring.checks.checked import Checked
 from authoring.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import QUERIES
-from configs.packs.types import Gazetteer, ParameterType
+from configs.packs.types import Gazetteer, ParameterType, Related
 
 
 def parameter_complaints(checked: Checked) -> Iterator[Complaint]:
@@ -18,6 +18,8 @@ def parameter_complaints(checked: Checked) -> Iterator[Complaint]:
         yield from _patterns(checked, parameter, name)
         if parameter.gazetteer:
             yield from _gazetteer(checked, parameter.gazetteer, name)
+        if parameter.gazetteer and parameter.gazetteer.related:
+            yield from _related(checked, parameter.gazetteer.label, parameter.gazetteer.related, name)
         if not parameter.patterns and not parameter.gazetteer:
             yield checked.complaint(QUERIES, "has neither patterns nor a gazetteer; nothing recognises it", *path)
         if not parameter.mask.strip() or set(parameter.mask) & set("{}"):
@@ -42,20 +44,36 @@ def _patterns(checked: Checked, parameter: ParameterType, name: str) -> Iterator
 
 
 def _gazetteer(checked: Checked, gazetteer: Gazetteer, name: str) -> Iterator[Complaint]:
-    schema = checked.pack.schema_
-    path = ("parameters", name, "gazetteer")
-    label = schema.labels.get(gazetteer.label)
-    if label is None:
-        message = f"label {gazetteer.label!r} is not declared{hint(gazetteer.label, schema.labels)}"
+    yield from _public_property(checked, gazetteer, "parameters", name, "gazetteer")
+
+
+def _related(checked: Checked, label: str, related: Related, name: str) -> Iterator[Complaint]:
+    """What a value belongs to: a public property, one relationship away, under a kind that documents have."""
+    path = ("parameters", name, "gazetteer", "related")
+    yield from _public_property(checked, related, *path)
+    pair = {label, related.label}
+    joining = [one.type for one in checked.pack.schema_.relationships if {one.start, one.end} == pair]
+    if related.label in checked.pack.schema_.labels and len(joining) != 1:
+        message = f"{label} and {related.label} must be joined by one relationship, not {len(joining)}"
         yield checked.complaint(QUERIES, message, *path, "label")
-    elif gazetteer.property not in label.properties:
-        message = (
-            f"{gazetteer.label} has no property {gazetteer.property!r}{hint(gazetteer.property, label.properties)}"
-        )
+    kinds = {parameter.entity_kind for parameter in checked.pack.queries.parameters.values()} - {None}
+    if related.kind not in kinds:
+        message = f"{related.kind!r} is no parameter type's entity_kind{hint(related.kind, filter(None, kinds))}"
+        yield checked.complaint(QUERIES, message, *path, "kind")
+
+
+def _public_property(checked: Checked, named: Gazetteer | Related, *path: str) -> Iterator[Complaint]:
+    schema = checked.pack.schema_
+    label = schema.labels.get(named.label)
+    if label is None:
+        message = f"label {named.label!r} is not declared{hint(named.label, schema.labels)}"
+        yield checked.complaint(QUERIES, message, *path, "label")
+    elif named.property not in label.properties:
+        message = f"{named.label} has no property {named.property!r}{hint(named.property, label.properties)}"
         yield checked.complaint(QUERIES, message, *path, "property")
-    elif gazetteer.label not in schema.public_labels:
+    elif named.label not in schema.public_labels:
         # What one customer's message is recognised by must not come from another customer's data.
-        message = f"{gazetteer.label} is not among the public labels; a gazetteer may list public values only"
+        message = f"{named.label} is not among the public labels; a gazetteer may list public values only"
         yield checked.complaint(QUERIES, message, *path, "label")
 
 

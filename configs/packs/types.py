@@ -50,11 +50,23 @@ class Domain(Frozen):
     phrases: dict[str, LocalText] = {}
 
 
+class Related(Frozen):
+    """What a gazetteer's value belongs to: the ``property`` of the ``label`` that one relationship joins it with.
+
+    Documents filed under it, by ``kind``, are searched too when the value is asked about.
+    """
+
+    label: str
+    property: str
+    kind: str
+
+
 class Gazetteer(Frozen):
     """Recognise a parameter by the values of one graph property, spelling mistakes allowed."""
 
     label: str
     property: str
+    related: Related | None = None
 
 
 class ParameterType(Frozen):

@@ -24,7 +24,7 @@ from serve_app.api.tokens import guest_subject
 router = APIRouter(prefix="/v1/turns", tags=["turns"], responses=PROBLEM_RESPONSES)
 
 _STREAM_EXAMPLE = """event: sentence
-data: {"text": "Your parcel is on its way.", "clause_id": "c1", "source_ids": ["s1"]}
+data: {"text": "It is on its way.", "clause_id": "c1", "source_ids": ["s1"]}
 
 event: reply
 data: {"turn_id": "…", "session_id": "…", "reply": {…}}

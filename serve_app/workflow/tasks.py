@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from agents.documents import judge
 from agents.planner import MAX_TOOL_TASKS, tool_tasks
-from agents.waves import document_entities, resolve_inputs, waves
+from agents.waves import document_entities, document_question, resolve_inputs, waves
 from contracts.base import Value
 from contracts.clock import Deadline
 from contracts.errors import DeniedError, FrontlineError, OutOfTimeError, OverLimitError
@@ -96,7 +96,7 @@ async def _query(task: Task, turn: TurnContext, deadline: Deadline) -> ToolResul
 async def _documents(
     task: Task, inputs: Mapping[str, tuple[Value, ...]], turn: TurnContext, deadline: Deadline
 ) -> ToolResult:
-    question = str(task.arguments["question"])
+    question = document_question(task, inputs)
     entities = document_entities(task, inputs)
     passages = await turn.parts.search(turn.call, deadline, question, entities)
     return judge(task, question, passages, entities)

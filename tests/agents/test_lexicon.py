@@ -6,6 +6,7 @@ import pytest
 
 from agents.lexicon import Lexicon, mask_phrasing, typed
 from configs.packs.types import Pack
+from contracts.documents import EntityRef
 from contracts.errors import PackError
 from contracts.graph import PropertyType
 
@@ -101,3 +102,17 @@ def test_every_value_lies_where_it_says_in_odd_texts(lexicon: Lexicon) -> None:
     for text in ("", "İİİ booking 4711", "ﬁ T20 ﬁ", "\x00 4711 \u202e", "T20" * 1300, "4711 " * 800):
         for entity in lexicon.find(text):
             assert text[entity.start : entity.end] == entity.text
+
+
+def test_a_value_says_what_it_belongs_to_also_after_it_was_saved(
+    make_pack: Callable[..., Pack], tmp_path: Path
+) -> None:
+    family = EntityRef(kind="family", value="Folding bicycles")
+    Lexicon.build(make_pack(), {"bike": ["Gate Runner", "Wren Folding"]}, {"bike": {"Wren Folding": (family,)}}).save(
+        tmp_path / "lexicon.json"
+    )
+    lexicon = Lexicon.load(tmp_path / "lexicon.json")
+    assert [entity.related for entity in lexicon.find("is the wren folding or the gate runner lighter")] == [
+        (family,),
+        (),
+    ]

@@ -1,8 +1,9 @@
 from datetime import UTC, datetime
 
 from agents.memory import MAX_ENTITIES, MAX_HISTORY, remember
-from configs.packs.types import Pack
+from configs.packs.types import Gazetteer, Pack, Queries, Related
 from contracts.base import Row
+from contracts.documents import EntityRef
 from contracts.sessions import OpenQuestion, SessionState
 from contracts.turns import (
     Clause,
@@ -93,6 +94,23 @@ def test_what_an_answer_names_alone_is_spoken_of_too(pack: Pack) -> None:
     rows: tuple[Row, ...] = ({"number": 4711, "bike": "Wren Folding"}, {"number": 4711, "bike": None})
     state = after(pack, plan=plan, rows=rows)
     assert {(entity.slot, entity.value) for entity in state.entities} == {("booking", 4711), ("bike", "Wren Folding")}
+
+
+def test_what_an_answer_names_belongs_to_what_stands_beside_it_in_the_row(pack: Pack) -> None:
+    types = dict(pack.queries.parameters)
+    related = Related(label="Station", property="name", kind="station")
+    types["bike"] = types["bike"].model_copy(
+        update={"gazetteer": Gazetteer(label="Bike", property="name", related=related)}
+    )
+    types["station"] = types["station"].model_copy(update={"entity_kind": "station"})
+    queries = tuple(
+        query.model_copy(update={"entities": query.entities | {"station": "station"}}) for query in pack.queries.queries
+    )
+    pack = pack.model_copy(update={"queries": Queries(parameters=types, queries=queries)})
+    rows: tuple[Row, ...] = ({"number": 4711, "bike": "Wren Folding", "station": "North"},)
+    found = {entity.slot: entity.related for entity in after(pack, plan=Plan(tasks=(TASK,)), rows=rows).entities}
+    assert found["bike"] == (EntityRef(kind="station", value="North"),)
+    assert found["station"] == ()
 
 
 def test_what_an_answer_names_among_others_is_not(pack: Pack) -> None:

@@ -3,7 +3,9 @@ from collections.abc import Callable
 import pytest
 
 from agents.planner import MAX_TOOL_TASKS, plan, validate
+from agents.waves import document_entities
 from configs.packs.types import Pack
+from contracts.documents import EntityRef
 from contracts.errors import BadRequestError
 from contracts.principal import Principal, PrincipalKind
 from contracts.turns import (
@@ -126,6 +128,17 @@ def test_a_documents_question_names_what_it_is_about(pack: Pack) -> None:
         "entity_kind": "bike",
         "entity": "Wren Folding",
     }
+
+
+def test_a_documents_question_is_about_what_the_named_thing_belongs_to_as_well(pack: Pack) -> None:
+    family = EntityRef(kind="family", value="Folding bicycles")
+    wren = BIKE.model_copy(update={"related": (family,)})
+    made = plan(
+        decided(("how do I fold the Wren Folding", (wren,), [("documents", 0.9)])), principal=GUEST, pack=pack, known=()
+    )
+    (task,) = made.tasks
+    assert task.arguments["question"] == "how do I fold the Wren Folding (Folding bicycles)"
+    assert document_entities(task, {}) == (EntityRef(kind="bike", value="Wren Folding"), family)
 
 
 def test_what_was_spoken_of_is_not_put_into_an_unrelated_question(pack: Pack) -> None:

@@ -105,3 +105,15 @@ def test_anything_else_is_read_as_a_message_of_its_own(reader: Reader, message: 
 @pytest.mark.parametrize("message", ["", "   ", "?", "\x00\x01", "and and and", ", , ,", "a" * 4000, "where? " * 500])
 def test_any_text_ends_in_a_decision_with_a_clause(understand: Understand, message: str) -> None:
     assert understand(message).clauses
+
+
+def test_a_long_message_costs_no_more_to_embed_than_its_ends(reader: Reader) -> None:
+    reading = reader.read("my booking and " + "so on and so forth " * 200 + "where is it?")
+
+    assert max(len(text) for text in reading.texts) <= 203
+
+
+def test_a_message_of_many_long_parts_costs_no_more_to_embed_than_a_page(reader: Reader) -> None:
+    part = "where is my booking, the one that " + "goes on " * 50 + "? "
+
+    assert sum(len(text) for text in reader.read(part * 9).texts) <= 2_100

@@ -7,7 +7,7 @@ from agents.summarizer import compose
 from agents.templates import RenderError, format_date, format_datetime, format_money, render
 from configs.packs.types import Pack
 from contracts.base import Row
-from contracts.documents import DocumentGovernance, DocumentStatus, Passage
+from contracts.documents import DocumentGovernance, DocumentStatus, Passage, PassageSentence
 from contracts.graph import Audience
 from contracts.principal import Principal, PrincipalKind
 from contracts.records import Handover, HandoverStatus
@@ -86,6 +86,7 @@ def passages(task: Task, text: str) -> ToolResult:
         score=0.1,
         similarity=0.9,
         coverage=1.0,
+        sentences=(PassageSentence(text=text, similarity=0.9, coverage=1.0),),
     )
     return ToolResult(
         task_id=task.task_id,

@@ -1,6 +1,6 @@
 import pytest
 
-from agents.waves import document_entities, resolve_inputs, waves
+from agents.waves import document_entities, document_question, resolve_inputs, waves
 from contracts.base import Row
 from contracts.documents import EntityRef
 from contracts.errors import BadRequestError
@@ -64,3 +64,19 @@ def test_documents_are_asked_about_the_named_thing_or_those_of_the_rows() -> Non
     named = following.model_copy(update={"arguments": {"question": "q", "entity_kind": "bike", "entity": "C"}})
     assert document_entities(named, {}) == (EntityRef(kind="bike", value="C"),)
     assert document_entities(following.model_copy(update={"arguments": {"question": "q"}}), {}) == ()
+
+
+def test_documents_are_asked_about_what_the_named_thing_belongs_to_too() -> None:
+    family = EntityRef(kind="family", value="F")
+    named = task("x").model_copy(
+        update={"arguments": {"question": "q", "entity_kind": "bike", "entity": "C"}, "related": (family,)}
+    )
+    assert document_entities(named, {}) == (EntityRef(kind="bike", value="C"), family)
+
+
+def test_a_question_that_follows_rows_says_their_names_but_not_many_and_none_twice() -> None:
+    following = task("x", "a").model_copy(update={"arguments": {"question": "is the wren safe", "entity_kind": "bike"}})
+    assert document_question(following, {}) == "is the wren safe"
+    assert document_question(following, {"entities": ("Wren",)}) == "is the wren safe"
+    assert document_question(following, {"entities": ("Wren", "Heron")}) == "is the wren safe (Heron)"
+    assert document_question(following, {"entities": tuple("BCDE")}) == "is the wren safe (B, C, D)"

@@ -152,6 +152,25 @@ def test_a_gazetteer_lists_public_values_only(workshop: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("related", "complaint"),
+    [
+        ("{label: Parts, property: name, kind: part}", "label: label 'Parts' is not declared; did you mean 'Part'?"),
+        ("{label: Part, property: nam, kind: part}", "property: Part has no property 'nam'; did you mean 'name'?"),
+        ("{label: Repair, property: status, kind: part}", "label: Repair is not among the public labels"),
+        ("{label: Part, property: name, kind: part}", "label: Part and Part must be joined by one relationship, not 0"),
+        ("{label: Part, property: name, kind: parts}", "kind: 'parts' is no parameter type's entity_kind"),
+    ],
+)
+def test_what_a_value_belongs_to_is_public_one_relationship_away_and_of_a_kind_of_documents(
+    workshop: Path, related: str, complaint: str
+) -> None:
+    queries = workshop / "queries.yaml"
+    edit(queries, "{label: Part, property: name}", f"{{label: Part, property: name, related: {related}}}")
+    path = "parameters.part.gazetteer.related."
+    assert any(path + complaint in told for told in found(workshop))
+
+
 # queries.yaml, queries
 
 

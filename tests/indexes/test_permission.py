@@ -10,6 +10,7 @@ from contracts.graph import Audience
 from indexes.permission import permitted
 
 CATS, DOGS = EntityRef(kind="animal", value="cats"), EntityRef(kind="animal", value="dogs")
+TOM, FELIX = EntityRef(kind="name", value="Tom"), EntityRef(kind="name", value="Felix")
 
 
 def _allowed(**given: Any) -> SearchFilter:
@@ -38,6 +39,13 @@ def _allowed(**given: Any) -> SearchFilter:
         ({"language": "pt"}, {"language": "pt"}, True),
         ({"language": "pt"}, {}, True),
         ({"entities": (CATS,)}, {}, True),
+        ({"entities": (CATS,)}, {"entities": (CATS, TOM)}, True),
+        ({"entities": (CATS, TOM)}, {"entities": (CATS, TOM)}, True),
+        ({"entities": (CATS, TOM)}, {"entities": (CATS,)}, True),
+        ({"entities": (CATS, FELIX)}, {"entities": (CATS, TOM)}, False),
+        ({"entities": (DOGS, TOM)}, {"entities": (CATS, TOM)}, False),
+        ({"entities": (FELIX,)}, {"entities": (TOM,)}, False),
+        ({"entities": ()}, {"entities": (CATS, TOM)}, True),
         ({"entities": (CATS,)}, {"entities": (DOGS,)}, False),
         ({"entities": (CATS, DOGS)}, {"entities": (DOGS,)}, True),
         ({"entities": ()}, {"entities": (DOGS,)}, True),
