@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from configs.packs.types import ActionDefinition, GeneralIntent, Pack, PredefinedQuery
 from contracts.base import Frozen
-from contracts.turns import Entity, Intent
+from contracts.turns import Entity, Intent, NotHandledReason
 
 #: Factor for each required slot that nothing fills.
 MISSING_FACTOR = 0.2
@@ -30,6 +30,12 @@ HUMAN = "human"
 IMAGE = "image"
 NONE = "none"
 OUT_OF_SCOPE = "out_of_scope"
+
+#: What the reader's rules find, not the head: told as they are, see :class:`contracts.turns.NotHandledReason`.
+NOT_WANTED = NotHandledReason.NOT_WANTED.value
+OFFER_DECLINED = NotHandledReason.OFFER_DECLINED.value
+NOTHING_ASKED = NotHandledReason.NOTHING_ASKED.value
+BY_RULE = (NOT_WANTED, OFFER_DECLINED, NOTHING_ASKED)
 
 
 class Judged(Frozen):
@@ -108,7 +114,7 @@ def judge_intents(
                     continue
                 if own_slots:
                     score *= UNUSED_FACTOR
-            case _ if name or kind not in (DOCUMENTS, HUMAN, IMAGE, NONE, OUT_OF_SCOPE):
+            case _ if name or kind not in (DOCUMENTS, HUMAN, IMAGE, NONE, OUT_OF_SCOPE, *BY_RULE):
                 continue
             case _:
                 pass

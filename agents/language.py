@@ -32,6 +32,28 @@ class Language(Frozen):
     subjects: frozenset[str] = frozenset()
     references: frozenset[str] = frozenset()
     persons: frozenset[str] = frozenset()
+    negated_wishes: frozenset[str] = frozenset()
+    negated_doings: frozenset[str] = frozenset()
+    riddances: frozenset[str] = frozenset()
+    negated_commands: frozenset[str] = frozenset()
+    negation_exceptions: frozenset[str] = frozenset()
+    withouts: frozenset[str] = frozenset()
+    refused_things: frozenset[str] = frozenset()
+    first_persons: frozenset[str] = frozenset()
+    halts: frozenset[str] = frozenset()
+    machines: frozenset[str] = frozenset()
+    interjections: frozenset[str] = frozenset()
+    contrasts: frozenset[str] = frozenset()
+    consents: frozenset[str] = frozenset()
+    assents: frozenset[str] = frozenset()
+    handing_on: frozenset[str] = frozenset()
+    declines: frozenset[str] = frozenset()
+    ordinals: dict[str, int] = {}
+    pointers: frozenset[str] = frozenset()
+    follow_ups: frozenset[str] = frozenset()
+    possessives: frozenset[str] = frozenset()
+    of_names: frozenset[str] = frozenset()
+    calendar: frozenset[str] = frozenset()
 
 
 @cache

@@ -73,7 +73,8 @@ def typed(text: str, type_: PropertyType) -> Value:
                 raise ValueError("an empty string is no value")
             return text
         case PropertyType.INTEGER:
-            number = int(text)
+            # People set off the thousands of long numbers, with a space.
+            number = int("".join(text.split()))
             if number not in _INTEGER_RANGE:
                 raise ValueError(f"{text} does not fit 64 bits")
             return number
@@ -105,7 +106,7 @@ def _same_but_plural(one: str, other: str) -> bool:
     return longer in (shorter + "s", shorter + "es") or (longer.endswith("ies") and shorter == longer[:-3] + "y")
 
 
-def _common_words(pack: Pack) -> frozenset[str]:
+def common_words(pack: Pack) -> frozenset[str]:
     """Words that are said in this business whatever one talks about: they alone never name a thing."""
     texts: list[str] = []
     for query in pack.queries.queries:
@@ -164,7 +165,7 @@ class Lexicon:
                 values=distinct,
                 related=related.get(slot, {}),
             )
-        return cls(forms, _common_words(pack))
+        return cls(forms, common_words(pack))
 
     def save(self, path: Path) -> None:
         """Write the lexicon as JSON."""

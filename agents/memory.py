@@ -1,20 +1,36 @@
 """What a session keeps of a turn: the exchange, what was spoken of, and the question that is open."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 
 from agents.fit import query_named
 from agents.lexicon import typed
+from agents.summarizer import answered_by_rows
+from agents.templates import format_date
 from configs.packs.types import Pack
 from contracts.base import Value
 from contracts.documents import EntityRef
-from contracts.sessions import Exchange, OpenQuestion, SessionState
-from contracts.turns import Entity, Plan, Reason, Reply, RouteDecision, TaskType, ToolResult
+from contracts.sessions import Exchange, OfferedValue, OpenOffer, OpenQuestion, SessionState
+from contracts.turns import (
+    Clause,
+    Entity,
+    MissingSlot,
+    NotHandledReason,
+    Plan,
+    Reason,
+    Reply,
+    RouteDecision,
+    Task,
+    TaskType,
+    ToolResult,
+)
 
 #: Exchanges that a session remembers.
 MAX_HISTORY = 10
 #: Values spoken of that a session remembers.
 MAX_ENTITIES = 20
+#: Values to choose from that an open question remembers.
+MAX_OFFERED = 60
 
 
 def remember(
@@ -48,7 +64,9 @@ def remember(
             "locale": decision.language,
             "history": (*state.history, exchange)[-MAX_HISTORY:],
             "entities": _latest([*said, *_from_rows(plan, results, pack), *state.entities]),
-            "open_question": _open_question(decision, plan),
+            "open_question": _open_question(decision, plan, results, pack),
+            "open_offers": _open_offers(message, decision, plan, results),
+            "latest": _latest_request(decision, plan, pack) if plan.tasks else state.latest,
             "handover_id": handover_id,
         }
     )
@@ -108,9 +126,95 @@ def _found_nothing(plan: Plan, results: Mapping[str, ToolResult], pack: Pack) ->
     return found
 
 
-def _open_question(decision: RouteDecision, plan: Plan) -> OpenQuestion | None:
+def _open_question(
+    decision: RouteDecision, plan: Plan, results: Mapping[str, ToolResult], pack: Pack
+) -> OpenQuestion | None:
     if not plan.missing:
         return None
     missing = plan.missing[0]
-    text = next(clause.text for clause in decision.clauses if clause.clause_id == missing.clause_id)
-    return OpenQuestion(missing=missing, clause_text=text)
+    text = _clause(missing.clause_id, decision).text
+    offered = _offered(missing, decision.language, results, pack)
+    return OpenQuestion(missing=missing, clause_text=text, offered=offered)
+
+
+def _offered(
+    missing: MissingSlot, language: str, results: Mapping[str, ToolResult], pack: Pack
+) -> tuple[OfferedValue, ...]:
+    """The values that were shown to choose from, each with the words of its row."""
+    query = query_named(missing.choices_query or "", pack)
+    found = next((result for result in results.values() if query and result.tool == query.name), None)
+    column = next((name for name, slot in query.entities.items() if slot == missing.slot), None) if query else None
+    if found is None or column is None:
+        return ()
+    kind = pack.queries.parameters[missing.slot].type
+    offered: dict[Value, OfferedValue] = {}
+    for row in found.rows:
+        cell = row.get(column)
+        if cell is None or isinstance(cell, list):
+            continue
+        try:
+            value = typed(str(cell), kind)
+        except ValueError:
+            continue
+        words = " ".join(_in_words(other, language) for name, other in row.items() if name != column)
+        offered.setdefault(value, OfferedValue(value=value, described=" ".join(words.split())))
+    return tuple(offered.values())[:MAX_OFFERED]
+
+
+def _in_words(cell: Value | list[Value], language: str) -> str:
+    if cell is None or isinstance(cell, list):
+        return ""
+    return format_date(cell, language) if isinstance(cell, date) else str(cell)
+
+
+def _open_offers(
+    message: str, decision: RouteDecision, plan: Plan, results: Mapping[str, ToolResult]
+) -> tuple[OpenOffer, ...]:
+    """What the reply offers: to look up what was too much for one turn, and to pass on what it could not answer."""
+    offers: list[OpenOffer] = []
+    over = [left.clause_id for left in plan.not_handled if left.reason is NotHandledReason.OVER_LIMIT]
+    if over:
+        clauses = tuple(_left_over(_clause(clause_id, decision), plan) for clause_id in dict.fromkeys(over))
+        offers.append(OpenOffer(kind="look_up", message=message, clauses=clauses))
+    offers_person = any(left.reason is NotHandledReason.UNSUPPORTED for left in plan.not_handled) or any(
+        _is_unanswered(task, plan, results) for task in plan.tasks
+    )
+    if offers_person and not plan.human:
+        offers.append(OpenOffer(kind="person", message=decision.earlier_message or message))
+    return tuple(offers)
+
+
+def _is_unanswered(task: Task, plan: Plan, results: Mapping[str, ToolResult]) -> bool:
+    """Whether the reply says of the task that it can't be done or that no document answers it."""
+    if task.task_type is TaskType.ACTION:
+        return True
+    result = results.get(task.task_id)
+    nothing = (Reason.INSUFFICIENT_EVIDENCE, Reason.EMPTY)
+    is_search = task.task_type is TaskType.DOCUMENTS
+    return is_search and result is not None and result.reason in nothing and not answered_by_rows(task, plan, results)
+
+
+def _left_over(clause: Clause, plan: Plan) -> Clause:
+    """The clause less the values that its tasks have taken up, and less its vector."""
+    used = [task for task in plan.tasks if task.clause_id == clause.clause_id]
+    asked = {value for task in used for value in task.arguments.values()}
+    left = tuple(entity for entity in clause.entities if entity.value not in asked)
+    several = {entity.slot for entity in left}
+    # A value that all of them share stays.
+    kept = tuple(entity for entity in clause.entities if entity in left or entity.slot not in several)
+    return clause.model_copy(update={"entities": kept, "vector": b""})
+
+
+def _latest_request(decision: RouteDecision, plan: Plan, pack: Pack) -> OpenQuestion | None:
+    """The last request that was looked up for one value."""
+    for task in reversed(plan.tasks):
+        query = query_named(task.tool, pack) if task.task_type is TaskType.PREDEFINED_QUERY else None
+        if query is not None and len(query.parameters) == 1:
+            (slot,) = query.parameters.values()
+            missing = MissingSlot(clause_id=task.clause_id, tool=query.name, slot=slot)
+            return OpenQuestion(missing=missing, clause_text=_clause(task.clause_id, decision).text)
+    return None
+
+
+def _clause(clause_id: str, decision: RouteDecision) -> Clause:
+    return next(clause for clause in decision.clauses if clause.clause_id == clause_id)

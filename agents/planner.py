@@ -6,10 +6,11 @@ handled with the reason. :func:`validate` holds every plan to that before anythi
 
 from collections.abc import Iterable, Mapping
 
-from agents.fit import DOCUMENTS, HUMAN, IMAGE, Judged, action_named, general_named, judge_intents, query_named
+from agents.fit import BY_RULE, DOCUMENTS, HUMAN, IMAGE, Judged, action_named, general_named, judge_intents, query_named
 from agents.language import all_of, load_language, words
 from agents.lexicon import typed
 from agents.waves import waves
+from agents.whose import names_another_account, names_somebody
 from configs.packs.types import Pack, ParameterType, PredefinedQuery
 from contracts.base import Value
 from contracts.errors import BadRequestError
@@ -95,6 +96,9 @@ def _plan_clause(draft: _Draft, clause: Clause, principal: Principal, pack: Pack
     carried = tuple(entity for entity in clause.entities if entity.origin == "clause")
     judged = judge_intents(clause.intents, own, (*carried, *known), pack)
     if not judged or not judged[0].is_sure:
+        if _asks_of_another(clause, judged, principal, pack):
+            draft.refuse(clause, NotHandledReason.OTHERS_DATA)
+            return
         out_of_scope = bool(judged) and judged[0].name == NotHandledReason.OUT_OF_SCOPE.value
         draft.refuse(clause, NotHandledReason.OUT_OF_SCOPE if out_of_scope else NotHandledReason.UNSUPPORTED)
         return
@@ -122,6 +126,8 @@ def _plan_clause(draft: _Draft, clause: Clause, principal: Principal, pack: Pack
             draft.human.append(clause.clause_id)
         case kind if kind == IMAGE:
             draft.refuse(clause, NotHandledReason.UNSUPPORTED)
+        case kind if kind in BY_RULE:
+            draft.refuse(clause, NotHandledReason(kind))
         case kind:
             raise AssertionError(f"judge_intents let through {kind}")
 
@@ -133,6 +139,11 @@ def _plan_query(
     assert query is not None  # judge_intents keeps only what the pack has
     if not may_run(query, principal):
         draft.refuse(clause, NotHandledReason.DENIED)
+        return
+    if query.audience is Audience.CUSTOMER and (
+        names_another_account(clause, principal, pack) or names_somebody(clause, pack)
+    ):
+        draft.refuse(clause, NotHandledReason.OTHERS_DATA)
         return
     if best.missing:
         _ask(draft, clause, query, best.missing[0], principal, pack)
@@ -167,6 +178,17 @@ def _plan_query(
     if left_out:
         named = clause.text if len(left_out) == len(asked) else ", ".join(left_out)
         draft.refuse(clause, NotHandledReason.OVER_LIMIT, named)
+
+
+def _asks_of_another(clause: Clause, judged: Iterable[Judged], principal: Principal, pack: Pack) -> bool:
+    """Whether a clause that nothing answers names another account, or sounds a little like a question for a
+    customer's data and names somebody."""
+    if principal.customer_id is None:
+        return False
+    if names_another_account(clause, principal, pack):
+        return True
+    queries = (query_named(found.name.partition(":")[2], pack) for found in judged if found.kind == "query")
+    return any(query and query.audience is Audience.CUSTOMER for query in queries) and names_somebody(clause, pack)
 
 
 def _ask(draft: _Draft, clause: Clause, query: PredefinedQuery, slot: str, principal: Principal, pack: Pack) -> None:
@@ -215,10 +237,20 @@ def _arguments(query: PredefinedQuery, entities: tuple[Entity, ...]) -> list[tup
 
 
 def _plan_documents(draft: _Draft, clause: Clause, pack: Pack, known: tuple[Entity, ...]) -> None:
-    if not draft.room():
-        draft.refuse(clause, NotHandledReason.OVER_LIMIT)
-        return
-    about = _document_entity(clause, pack, known)
+    several = _compared(clause, pack)
+    left_out: list[str] = []
+    subjects: list[Entity | None] = [*several] or [_document_entity(clause, pack, known)]
+    for about in subjects:
+        if draft.room():
+            _search_documents(draft, clause, about, pack)
+        else:
+            left_out.append(about.text if several and about else clause.text)
+    if left_out:
+        named = clause.text if len(left_out) == len(several) else ", ".join(left_out)
+        draft.refuse(clause, NotHandledReason.OVER_LIMIT, named)
+
+
+def _search_documents(draft: _Draft, clause: Clause, about: Entity | None, pack: Pack) -> None:
     arguments: dict[str, Value] = {"question": clause.text}
     if about is not None:
         arguments["entity_kind"] = pack.queries.parameters[about.slot].entity_kind
@@ -237,6 +269,15 @@ def _plan_documents(draft: _Draft, clause: Clause, pack: Pack, known: tuple[Enti
             related=about.related if about is not None else (),
         )
     )
+
+
+def _compared(clause: Clause, pack: Pack) -> list[Entity]:
+    """The things of one kind that the clause itself names, where documents are filed for each; else none."""
+    by_slot: dict[str, dict[Value, Entity]] = {}
+    for entity in clause.entities:
+        if entity.origin in ("pattern", "gazetteer") and pack.queries.parameters[entity.slot].entity_kind:
+            by_slot.setdefault(entity.slot, {}).setdefault(entity.value, entity)
+    return next((list(named.values()) for named in by_slot.values() if len(named) > 1), [])
 
 
 def _document_entity(clause: Clause, pack: Pack, known: tuple[Entity, ...]) -> Entity | None:

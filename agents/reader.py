@@ -9,13 +9,27 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from agents.fit import DOCUMENTS, HUMAN, IMAGE, Judged, judge_intents, query_named
+from agents.answers import Answers
+from agents.fit import (
+    DOCUMENTS,
+    HUMAN,
+    IMAGE,
+    NONE,
+    NOT_WANTED,
+    NOTHING_ASKED,
+    OFFER_DECLINED,
+    OUT_OF_SCOPE,
+    Judged,
+    judge_intents,
+    query_named,
+)
 from agents.language import Language, all_of, content_words, detect_language, load_language, words
 from agents.lexicon import Lexicon
-from agents.segments import atoms
+from agents.negation import Negation
+from agents.segments import Atom, atoms
 from configs.packs.types import Pack
 from contracts.base import Frozen
-from contracts.sessions import OpenQuestion
+from contracts.sessions import Dialogue
 from contracts.turns import Clause, Entity, Intent, RouteDecision, RouteName
 
 #: What a piece must score for a cut to gain by it. Lower cuts more.
@@ -35,8 +49,10 @@ REFUSAL_SURE = 0.5
 STATE_FACTOR = 0.3
 #: A call for a person must be this likely to hand a customer over.
 HUMAN_SURE = 0.5
-#: An answer to an open question has at most so many words beside the value that mean something.
-_ANSWER_MAX_OTHER_WORDS = 1
+#: How likely an action or a call for a person must be for a sentence to refuse it ("don't …").
+REFUSED_AT_LEAST = 0.15
+#: In the middle of a dialogue small talk must be this likely: a short word mostly goes on with what was said.
+SMALL_TALK_SURE = 0.6
 
 
 #: What is embedded of a piece, and of all pieces of a message: embedding takes about half a millisecond a
@@ -79,17 +95,23 @@ class Piece(Frozen):
 
 
 class Reading(Frozen):
-    """A message, read as far as rules go. ``answered`` is set where it answers the open question."""
+    """A message, read as far as rules go.
+
+    ``ready`` are the clauses that answer what was said before and need no head; ``pieces`` is what else it says.
+    ``earlier_message`` is the one whose offer it accepts.
+    """
 
     message: str
     language: str
     pieces: tuple[Piece, ...]
-    answered: Clause | None = None
+    ready: tuple[Clause, ...] = ()
+    dialogue: Dialogue = Dialogue()
+    earlier_message: str | None = None
 
     @property
     def texts(self) -> list[str]:
         """The distinct masked texts to embed, in order; empty where nothing needs embedding."""
-        return [] if self.answered else list(dict.fromkeys(text for piece in self.pieces for text in piece.texts))
+        return list(dict.fromkeys(text for piece in self.pieces for text in piece.texts))
 
 
 class _Verdict(Frozen):
@@ -127,18 +149,24 @@ class Reader:
         self._wishes = all_of(self._languages, "wishes")
         self._pronouns = all_of(self._languages, "pronouns")
         references = "|".join(sorted(map(re.escape, all_of(self._languages, "references"))))
+        self._interjections = all_of(self._languages, "interjections")
+        self._answers = Answers(lexicon, self._languages)
+        self._negation = Negation(self._languages, self._asks)
         self._reference = re.compile(rf"\b(?:{references or '(?!)'})\b", re.IGNORECASE)
 
-    def read(self, message: str, open_question: OpenQuestion | None = None) -> Reading:
-        """The message's candidate pieces. With ``open_question``, a bare value is taken as its answer."""
+    def read(self, message: str, dialogue: Dialogue = Dialogue()) -> Reading:  # noqa: B008 - frozen
+        """The message's candidate pieces, less what only answers the ``dialogue`` before it."""
         language = detect_language(message, self._pack.domain.languages)
+        if not any(character.isalnum() for character in message):
+            return Reading(message=message, language=language, pieces=(), ready=(_by_rule(message, NOTHING_ASKED),))
         entities = self._lexicon.find(message)
-        answered = self._answer(message, entities, open_question) if open_question else None
         cut = atoms(message, entities, self._languages, self._openers)
+        ready, earlier_message, answering = self._answering(message, entities, cut, dialogue)
+        cut = cut[answering:]
         # The single pieces and the whole are always tried, pairs of neighbours while there is room.
         pieces: dict[tuple[int, int], Piece] = {}
         room = _READING_CHARACTERS
-        for width in (1, len(cut), 2):
+        for width in (1, len(cut), 2) if cut else ():
             for first, last in _windows(len(cut), width):
                 span = (cut[first].start, cut[last - 1].end)
                 piece = self._piece(message, entities, span, (first, last), cut[first].strength)
@@ -146,7 +174,14 @@ class Reader:
                 if width != 2 or room >= 0:
                     pieces[first, last] = piece
         ordered = tuple(pieces[span] for span in sorted(pieces))
-        return Reading(message=message, language=language, pieces=ordered, answered=answered)
+        return Reading(
+            message=message,
+            language=language,
+            pieces=ordered,
+            ready=ready,
+            dialogue=dialogue,
+            earlier_message=earlier_message,
+        )
 
     def decide(self, reading: Reading, vectors: Sequence[bytes]) -> RouteDecision:
         """The route, with the message's clauses. ``vectors`` belong to ``reading.texts``, in order.
@@ -156,9 +191,8 @@ class Reader:
         texts = reading.texts
         if len(texts) != len(vectors):
             raise ValueError(f"{len(texts)} texts but {len(vectors)} vectors")
-        if reading.answered is not None:
-            clauses: tuple[Clause, ...] = (reading.answered,)
-        else:
+        clauses = list(reading.ready)
+        if reading.pieces:
             intents = dict(zip(texts, self._head.predict(vectors), strict=True))
             vector = dict(zip(texts, vectors, strict=True))
             verdicts = [
@@ -169,8 +203,51 @@ class Reader:
                 for piece in reading.pieces
             ]
             chosen = self._join(_best_cuts(verdicts), reading)
-            clauses = self._carry(_clauses(chosen))
-        return self._route(clauses, reading.language)
+            clauses += self._asked_again(_clauses(chosen), reading)
+        numbered = [
+            clause.model_copy(update={"clause_id": f"c{number}"}) for number, clause in enumerate(clauses, start=1)
+        ]
+        decision = self._route(self._carry(numbered), reading.language)
+        return decision.model_copy(update={"earlier_message": reading.earlier_message})
+
+    def _answering(
+        self, message: str, entities: Sequence[Entity], cut: Sequence[Atom], dialogue: Dialogue
+    ) -> tuple[tuple[Clause, ...], str | None, int]:
+        """What the message, or its beginning, says to the dialogue: the clauses that this makes, the message whose
+        offer it accepts, and how many atoms it takes up."""
+        parts = [(message, list(entities), len(cut))]
+        if len(cut) > 1 and cut[1].strength:
+            start, end, _ = cut[0]
+            own = [entity for entity in entities if start <= entity.start and entity.end <= end]
+            moved = [e.model_copy(update={"start": e.start - start, "end": e.end - start}) for e in own]
+            parts.append((message[start:end], moved, 1))
+        question, offers, latest = dialogue.open_question, dialogue.open_offers, dialogue.latest
+        for text, found, taken in parts:
+            if question and (answer := self._answers.to_question(text, found, question)):
+                return (answer,), None, taken
+            if question and taken == len(cut) and self._answers.is_vague(text, found, question):
+                return (self._answers.again(question),), None, taken
+            if accepted := self._answers.accepted(text, offers):
+                return self._answers.taking(accepted), accepted.message, taken
+            if (question or offers) and self._answers.declined(text):
+                # "No. Where is it?": what follows is the answer.
+                return ((_by_rule(text, OFFER_DECLINED),) if taken == len(cut) else ()), None, taken
+            if latest and taken == len(cut) and (same := self._answers.to_latest(text, found, latest)):
+                return (same,), None, taken
+        return (), None, 0
+
+    def _asked_again(self, clauses: list[Clause], reading: Reading) -> list[Clause]:
+        """The clauses; the open question's own where the message says nothing else that is understood."""
+        question = reading.dialogue.open_question
+        if question is None or reading.ready or len(clauses) != 1 or clauses[0].entities:
+            return clauses
+        judged = judge_intents(clauses[0].intents, (), (), self._pack)
+        best = judged[0] if judged else None
+        if best and ((best.is_sure and not best.is_fallback) or best.name == OUT_OF_SCOPE):
+            return clauses
+        if "?" in reading.message or any(piece.asks for piece in reading.pieces):
+            return clauses
+        return [self._answers.again(question)]
 
     def _piece(
         self,
@@ -190,7 +267,6 @@ class Reader:
         masked = _telling(self._lexicon.mask(text, own))
         said = words(text)
         opening = said[0] if said else ""
-        asks = "?" in text or opening in self._asking or opening in self._imperatives
         edges = [0, *(edge for entity in own for edge in (entity.start, entity.end)), len(text)]
         unsaid = " ".join(text[left:right] for left, right in zip(edges[::2], edges[1::2], strict=True))
         # Only the smallest pieces are tried with their "it" resolved: each text costs an embedding.
@@ -203,11 +279,16 @@ class Reader:
             masked=masked,
             entities=own,
             strength=strength,
-            asks=asks or bool(self._wishes.intersection(said)),
+            asks="?" in text or (self._asks(said) and not self._negation.wishes_not(said)),
             asks_state=opening in self._states,
             is_bare=not content_words(unsaid, self._languages),
             resolved=self._resolved(masked, [e for e in entities if e.end <= start]) if lonely else None,
         )
+
+    def _asks(self, said: Sequence[str]) -> bool:
+        """Whether a sentence with these words asks for something, by its looks."""
+        opening = next((word for word in said if word not in self._interjections), "")
+        return opening in self._asking or opening in self._imperatives or bool(self._wishes.intersection(said))
 
     def _resolved(self, masked: str, earlier: Sequence[Entity]) -> str | None:
         """The text with "it" said as what was named last before it; ``None`` where there is no such word or thing."""
@@ -216,42 +297,6 @@ class Reader:
         named = max(earlier, key=lambda entity: entity.start)
         return self._reference.sub(self._pack.queries.parameters[named.slot].mask, masked, count=1)
 
-    def _answer(self, message: str, entities: list[Entity], question: OpenQuestion) -> Clause | None:
-        """The waiting clause, completed, where the message is little more than the missing value."""
-        slot = question.missing.slot
-        fillers = frozenset[str]().union(*(language.fillers for language in self._languages))
-        found = next((entity for entity in entities if entity.slot == slot), None)
-        if found is not None:
-            rest = message[: found.start] + " " + message[found.end :]
-            others = [word for word in content_words(rest, self._languages) if word not in fillers]
-            if len(others) > _ANSWER_MAX_OTHER_WORDS or "?" in rest:
-                return None
-            value, said = found.value, found.text
-        else:
-            bare = " ".join(token for token in message.split() if token.strip(".,!:#'\"").lower() not in fillers)
-            said = bare.strip(" .,!:'\"")
-            if len(said.split()) != 1 or entities:
-                return None
-            try:
-                value = self._lexicon.parse(slot, said)
-            except ValueError:
-                return None
-            # A free text says yes to every word; only a value with a form of its own is an answer.
-            if isinstance(value, str) and not any(character.isdigit() for character in value):
-                return None
-        text = question.clause_text
-        own = self._lexicon.find(text)
-        given = Entity(slot=slot, value=value, text=said)
-        if found is not None:
-            given = given.model_copy(update={"origin": found.origin, "related": found.related})
-        return Clause(
-            clause_id="c1",
-            text=text,
-            masked=self._lexicon.mask(text, own),
-            entities=(*own, given),
-            intents=(Intent(name=f"query:{question.missing.tool}", probability=1.0),),
-        )
-
     def _verdict(self, piece: Piece, intents: Iterable[Intent], vector: bytes, reading: Reading) -> _Verdict:
         elsewhere = [
             entity
@@ -259,9 +304,27 @@ class Reader:
             if other.last <= piece.first or other.first >= piece.last
             for entity in other.entities
         ]
-        intents = _less_actions(intents) if piece.asks_state else tuple(intents)
+        intents = tuple(intents)
+        if self._is_refused(piece, intents, reading.message):
+            intents = (Intent(name=NOT_WANTED, probability=1.0),)
+        elif piece.asks_state:
+            intents = _less_actions(intents)
+        if reading.dialogue.is_under_way:
+            intents = _less_small_talk(intents, is_bare=piece.is_bare and not piece.entities)
         judged = judge_intents(intents, piece.entities, elsewhere, self._pack)
         return _Verdict(piece=piece, intents=intents, vector=vector, best=judged[0] if judged else None)
+
+    def _is_refused(self, piece: Piece, intents: Sequence[Intent], message: str) -> bool:
+        """Whether the piece says not to do the thing, or not to call the person, that its words are about."""
+        person = sum(intent.probability for intent in intents if intent.name == HUMAN)
+        action = sum(intent.probability for intent in intents if intent.name.startswith("action:"))
+        # A head that has learned that such a sentence asks nothing says so.
+        is_refusal = bool(intents) and intents[0].name in (NONE, OUT_OF_SCOPE)
+        is_likely = person + action >= REFUSED_AT_LEAST
+        if not (is_likely or is_refusal) or not self._negation.refuses(piece.text, to_person=person > action):
+            return False
+        # "Don't send it. I don't need it any more": that is a request.
+        return person > action or not self._negation.rids(message)
 
     def _join(self, chosen: list[_Verdict], reading: Reading) -> list[_Verdict]:
         """Neighbours that ask the same joined into one; remarks joined to the request they belong to."""
@@ -274,6 +337,9 @@ class Reader:
         return joined
 
     def _belong_together(self, before: _Verdict, after: _Verdict) -> bool:
+        kinds = {verdict.best.kind for verdict in (before, after) if verdict.best}
+        if kinds == {NOT_WANTED, HUMAN}:
+            return True
         if before.is_remark or after.is_remark or (after.piece.is_bare and not after.piece.asks):
             return True
         if before.best is None or after.best is None or before.best.name != after.best.name:
@@ -290,6 +356,9 @@ class Reader:
         lead = before if after.is_remark or after.piece.is_bare or _score(before) >= _score(after) else after
         if before.is_remark and not after.is_remark:
             lead = after
+        # "I don't want to wait. Get me a person": the person is wanted.
+        if NOT_WANTED in {one.best.kind for one in (before, after) if one.best}:
+            lead = next((one for one in (before, after) if one.best and one.best.kind == HUMAN), lead)
         first, last = before.piece, after.piece
         start, end = first.start, last.start + len(last.text)
         own = [
@@ -345,7 +414,7 @@ class Reader:
             route = RouteName.ACTION
         elif IMAGE in kinds:
             route = RouteName.IMAGE
-        elif "general" in kinds:
+        elif kinds & {"general", NOT_WANTED, OFFER_DECLINED}:
             route = RouteName.GENERAL
         else:
             route = RouteName.CLARIFY
@@ -368,6 +437,23 @@ def _less_actions(intents: Iterable[Intent]) -> tuple[Intent, ...]:
         for intent in intents
     ]
     return tuple(sorted(weighed, key=lambda intent: -intent.probability))
+
+
+def _less_small_talk(intents: Sequence[Intent], *, is_bare: bool) -> tuple[Intent, ...]:
+    """The intents without small talk that isn't sure, best first.
+
+    Words of grammar alone ("and the other one?") are no question to the documents either.
+    """
+    return tuple(
+        intent
+        for intent in intents
+        if not (intent.name.startswith("general:") and intent.probability < SMALL_TALK_SURE)
+        and not (is_bare and intent.name == DOCUMENTS)
+    )
+
+
+def _by_rule(text: str, intent: str) -> Clause:
+    return Clause(clause_id="c1", text=text, masked=text, intents=(Intent(name=intent, probability=1.0),))
 
 
 def _telling(text: str) -> str:

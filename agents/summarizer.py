@@ -37,7 +37,7 @@ from contracts.turns import (
 _log = logging.getLogger(__name__)
 
 #: A customer's words are repeated up to here.
-_MAX_QUESTION_CHARACTERS = 160
+_MAX_QUESTION_CHARACTERS = 80
 #: Quotations of one documents task.
 _MAX_QUOTES = 2
 
@@ -51,13 +51,15 @@ def compose(
     principal: Principal,
     today: date,
     handover: Handover | None = None,
+    turn_id: str | None = None,
 ) -> Reply:
     """The reply in the decision's language.
 
     ``results`` hold one result per task id, and may hold those of choices queries under any other id.
-    ``handover`` is the one read back from the records, or ``None`` where there is none to name.
+    ``handover`` is the one read back from the records, or ``None`` where there is none to name; one of another turn
+    than ``turn_id`` is told as open already.
     """
-    return _Composer(decision, plan, results, pack, principal, today, handover).reply()
+    return _Composer(decision, plan, results, pack, principal, today, handover, turn_id).reply()
 
 
 class _Composer:
@@ -72,6 +74,7 @@ class _Composer:
         principal: Principal,
         today: date,
         handover: Handover | None,
+        turn_id: str | None,
     ) -> None:
         self._plan = plan
         self._results = results
@@ -79,6 +82,7 @@ class _Composer:
         self._principal = principal
         self._today = today
         self._handover = handover
+        self._turn_id = turn_id
         self._language = decision.language
         self._currency = currency_of(pack)
         self._clauses = {clause.clause_id: clause for clause in decision.clauses}
@@ -99,8 +103,8 @@ class _Composer:
                     self._say_action(task)
         for missing in self._plan.missing:
             self._say_missing(missing)
-        for left in self._plan.not_handled:
-            self._say_not_handled(left)
+        for alike in self._alike():
+            self._say_not_handled(alike)
         self._say_handover()
         if not self._sentences:
             self._say("empty_message", None)
@@ -172,7 +176,9 @@ class _Composer:
         quotes = [quote(passage) for passage in result.passages[:_MAX_QUOTES]]
         told = [quoted for quoted in quotes if quoted is not None]
         if result.reason is not Reason.OK or not told:
-            self._say("no_documents" if result.reason is Reason.EMPTY else "insufficient_evidence", clause)
+            if not answered_by_rows(task, self._plan, self._results):
+                name = "no_documents" if result.reason is Reason.EMPTY else "insufficient_evidence"
+                self._say_once(name, clause, self._question(task, clause))
             self._part(clause, task.tool, result.status, _unless_ok(result.reason))
             return
         for quoted in told:
@@ -230,9 +236,32 @@ class _Composer:
         if text is not None:
             self._add(text, clause, told)
 
-    def _say_not_handled(self, left: NotHandled) -> None:
+    def _question(self, task: Task, clause: Clause) -> str:
+        """The clause's words; with what the search was about where the clause has several searches."""
+        about = task.arguments.get("entity")
+        several = sum(other.clause_id == clause.clause_id and not other.inputs for other in self._plan.tasks) > 1
+        return _repeated(f"{about}: {clause.text}" if about and several else clause.text)
+
+    def _alike(self) -> list[list[NotHandled]]:
+        """What is not handled, in order, with what is told by one sentence together."""
+        groups: dict[str, list[NotHandled]] = {}
+        for left in self._plan.not_handled:
+            joins = left.reason in (NotHandledReason.OVER_LIMIT, NotHandledReason.UNSUPPORTED)
+            alone = self._is_image(left) or not joins
+            groups.setdefault(left.clause_id + left.text if alone else left.reason.value, []).append(left)
+        return list(groups.values())
+
+    def _is_image(self, left: NotHandled) -> bool:
+        intents = self._clauses[left.clause_id].intents
+        return bool(intents) and intents[0].name == IMAGE
+
+    def _say_not_handled(self, alike: list[NotHandled]) -> None:
+        """One sentence for requests that are left for the same reason."""
+        left = alike[0]
         clause = self._clauses[left.clause_id]
-        question = _repeated(left.text)
+        # The phrases put marks around one question; between two of them stand the same.
+        question = "”, “".join(dict.fromkeys(_repeated(one.text) for one in alike))
+        status = TaskStatus.FAILED
         tool: str | None = None
         match left.reason:
             case NotHandledReason.OVER_LIMIT:
@@ -242,11 +271,18 @@ class _Composer:
             case NotHandledReason.OUT_OF_SCOPE:
                 name, reason = "out_of_scope", Reason.UNSUPPORTED
             case NotHandledReason.UNSUPPORTED:
-                is_image = bool(clause.intents) and clause.intents[0].name == IMAGE
+                is_image = self._is_image(left)
                 name, reason = "image_unavailable" if is_image else "unsupported", Reason.UNSUPPORTED
                 tool = IMAGE if is_image else None
+            case NotHandledReason.OTHERS_DATA:
+                name, reason = "others_data", Reason.DENIED
+            case NotHandledReason.NOT_WANTED | NotHandledReason.OFFER_DECLINED:
+                name, status, reason = left.reason.value, TaskStatus.SUCCESS, Reason.OK
+            case NotHandledReason.NOTHING_ASKED:
+                name, reason = "nothing_asked", Reason.NEEDS_SLOT
         self._say(name, clause, question=question)
-        self._part(clause, tool, TaskStatus.FAILED, reason)
+        for one in alike:
+            self._part(self._clauses[one.clause_id], tool, status, reason)
 
     def _say_handover(self) -> None:
         """One sentence for all clauses that ask for a person."""
@@ -260,7 +296,9 @@ class _Composer:
         else:
             desk = next((desk for desk in self._pack.domain.desks if desk.name == done.desk), None)
             title = localized(desk.title, self._language, self._pack) if desk else done.desk
-            self._say("handover_done", first, desk=title, handover_id=done.handover_id)
+            is_new = self._turn_id is None or done.turn_id == self._turn_id
+            name = "handover_done" if is_new else "handover_open"
+            self._say(name, first, desk=title, handover_id=done.handover_id)
         for clause in clauses:
             status, reason = (TaskStatus.SUCCESS, Reason.OK) if done else (TaskStatus.FAILED, Reason.UNAVAILABLE)
             self._part(clause, "human", status, reason)
@@ -270,6 +308,14 @@ class _Composer:
 
     def _scope(self) -> str:
         return clean(localized(self._pack.domain.scope, self._language, self._pack))
+
+    def _say_once(self, name: str, clause: Clause, question: str) -> None:
+        """A common phrase, unless it has been said of the clause already."""
+        before = len(self._sentences)
+        self._say(name, clause, question=question)
+        said = [(sentence.clause_id, sentence.text) for sentence in self._sentences]
+        if said[before:] and said[-1] in said[:before]:
+            self._sentences.pop()
 
     def _say(self, name: str, clause: Clause | None, **context: str) -> None:
         """A common phrase, about the clause's own words unless others are given."""
@@ -319,6 +365,16 @@ class _Composer:
         self._parts.append(
             Part(clause_id=clause.clause_id, question=clause.text, tool=tool, status=status, reason=reason)
         )
+
+
+def answered_by_rows(task: Task, plan: Plan, results: Mapping[str, ToolResult]) -> bool:
+    """Whether a query of the task's own clause has answered, so that a search that found nothing needs no word."""
+    answers = (
+        results.get(other.task_id)
+        for other in plan.tasks
+        if other.clause_id == task.clause_id and other.task_type is TaskType.PREDEFINED_QUERY
+    )
+    return any(found is not None and found.reason is Reason.OK and bool(found.rows) for found in answers)
 
 
 def _after_dependencies(tasks: list[Task]) -> list[Task]:

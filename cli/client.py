@@ -85,6 +85,10 @@ class FrontlineClient:
 
         ``again`` says that the connection broke and the stream begins anew, as far as the turn still runs.
         """
+        try:
+            message.encode()
+        except UnicodeEncodeError as error:
+            raise ClientError("The message can't be sent: it is not text in UTF-8.") from error
         body = {"message": message, "session_id": session_id, "explain": explain}
         headers = {"Idempotency-Key": uuid.uuid4().hex}
         for wait_s in REPEAT_AFTER_S:

@@ -25,6 +25,12 @@ class BadRequestError(FrontlineError):
     code, title, status = "bad-request", "The request is not valid", 400
 
 
+class RequestTimeoutError(FrontlineError):
+    """The caller began a request and did not send the rest of it in time."""
+
+    code, title, status, repeatable = "request-timeout", "The request did not arrive in time", 408, True
+
+
 class TooLargeError(FrontlineError):
     code, title, status = "too-large", "The message is too long", 413
 

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from contracts.base import Frozen
-from contracts.turns import Entity, MissingSlot
+from contracts.base import Frozen, Value
+from contracts.turns import Clause, Entity, MissingSlot
 
 #: Raised when a stored state's shape changes; a replica refuses a newer one than its own.
-SESSION_STATE_VERSION = 1
+SESSION_STATE_VERSION = 2
 
 
 class Exchange(Frozen):
@@ -20,11 +20,43 @@ class Exchange(Frozen):
     reply: str
 
 
+class OfferedValue(Frozen):
+    """A value that may be chosen, with the words that were shown beside it."""
+
+    value: Value
+    described: str = ""
+
+
 class OpenQuestion(Frozen):
-    """What the assistant asked back: the slot it needs and the clause that waits for it."""
+    """What the assistant asked back: the slot it needs and the clause that waits for it.
+
+    ``offered`` are the values it gave to choose from, in the order they were shown.
+    """
 
     missing: MissingSlot
     clause_text: str
+    offered: tuple[OfferedValue, ...] = ()
+
+
+class OpenOffer(Frozen):
+    """What the last reply offered to do, until the next message: a clear yes takes it, anything else voids it.
+
+    ``person``: to hand over ``message``. ``look_up``: to answer ``clauses``, which were too many for one turn.
+    """
+
+    kind: Literal["person", "look_up"]
+    message: str
+    clauses: tuple[Clause, ...] = ()
+
+
+class Dialogue(Frozen):
+    """What a message may refer to. ``latest`` is the last request that was looked up for one value: "and 4712?"
+    asks the same of another. ``is_under_way``: something has been said before."""
+
+    open_question: OpenQuestion | None = None
+    open_offers: tuple[OpenOffer, ...] = ()
+    latest: OpenQuestion | None = None
+    is_under_way: bool = False
 
 
 class SessionState(Frozen):
@@ -40,9 +72,21 @@ class SessionState(Frozen):
     history: tuple[Exchange, ...] = ()
     entities: tuple[Entity, ...] = ()
     open_question: OpenQuestion | None = None
+    open_offers: tuple[OpenOffer, ...] = ()
+    latest: OpenQuestion | None = None
     open_proposal_id: str | None = None
     handover_id: str | None = None
     version: int = SESSION_STATE_VERSION
+
+    @property
+    def dialogue(self) -> Dialogue:
+        """What the next message may refer to."""
+        return Dialogue(
+            open_question=self.open_question,
+            open_offers=self.open_offers,
+            latest=self.latest,
+            is_under_way=bool(self.history),
+        )
 
 
 class TurnStatus(StrEnum):

@@ -37,7 +37,8 @@ class Intent(Frozen):
     """A leaf of the intent head with its calibrated probability, for one clause.
 
     ``name`` is namespaced by kind: ``query:order_status``, ``documents``, ``action:cancel_order``,
-    ``general:greeting``, ``human``, ``image``, ``out_of_scope``, ``none``.
+    ``general:greeting``, ``human``, ``image``, ``out_of_scope``, ``none``. Rules of the language add ``not_wanted``,
+    ``offer_declined`` and ``nothing_asked``.
     """
 
     name: str
@@ -57,12 +58,16 @@ class Clause(Frozen):
 
 
 class RouteDecision(Frozen):
-    """Where a message goes, how sure that is (0..1), and what was read in it. Never without a clause."""
+    """Where a message goes, how sure that is (0..1), and what was read in it. Never without a clause.
+
+    ``earlier_message`` is the one that this one takes up by accepting an offer, if it does.
+    """
 
     route: RouteName
     confidence: float
     language: str
     clauses: tuple[Clause, ...]
+    earlier_message: str | None = None
 
 
 class TaskType(StrEnum):
@@ -109,10 +114,18 @@ class NotHandledReason(StrEnum):
     UNSUPPORTED = "unsupported"
     OUT_OF_SCOPE = "out_of_scope"
     DENIED = "denied"
+    OTHERS_DATA = "others_data"
+    NOT_WANTED = "not_wanted"
+    OFFER_DECLINED = "offer_declined"
+    NOTHING_ASKED = "nothing_asked"
 
 
 class NotHandled(Frozen):
-    """A clause that no task covers: it is named in the reply, never dropped."""
+    """A clause that no task covers: it is named in the reply, never dropped.
+
+    ``others_data``: it is about somebody else. ``not_wanted``: it says what shall *not* be done.
+    ``offer_declined``: no to an offer. ``nothing_asked``: it has no words.
+    """
 
     clause_id: str
     text: str

@@ -10,7 +10,7 @@ from agents.reader import Reader
 from configs.logs import log_as
 from contracts.clock import Deadline
 from contracts.context import CallContext
-from contracts.sessions import OpenQuestion
+from contracts.sessions import Dialogue
 from contracts.turns import RouteDecision
 from deployments.installation import Installation
 from deployments.serving import served
@@ -28,10 +28,10 @@ class RouterReplica:
         self._vectors = QuestionVectors(embedder, settings, cap_ms=settings.budgets.understand_ms)
 
     @served(repeatable=True)
-    async def read(self, ctx: CallContext, message: str, open_question: OpenQuestion | None) -> RouteDecision:
+    async def read(self, ctx: CallContext, message: str, dialogue: Dialogue) -> RouteDecision:
         """The route of ``message`` with its clauses, entities, intents and vectors."""
         deadline = Deadline(ctx.budget_ms)
-        reading = self._reader.read(message, open_question)
+        reading = self._reader.read(message, dialogue)
         vectors = await self._vectors.of(ctx, deadline, list(reading.texts))
         return self._reader.decide(reading, vectors)
 

@@ -38,6 +38,7 @@ class SummarizerReplica:
             principal=ctx.principal,
             today=self._clock.today(),
             handover=handover,
+            turn_id=ctx.turn_id,
         )
 
 

@@ -27,6 +27,8 @@ RAY_ENVIRONMENT = {
     # One public port before all ingress replicas, without metrics of each request.
     "RAY_SERVE_ENABLE_HA_PROXY": "1",
     "RAY_SERVE_HAPROXY_METRICS_ENABLED": "0",
+    # Our envelope around Serve's own request handling too: serve_app/edge.py tells why.
+    "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": "serve_app.edge.edge_middlewares",
     # Replicas would otherwise run at nice 15.
     "RAY_worker_niceness": "0",
     "RAY_USAGE_STATS_ENABLED": "0",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from authoring.checks.checked import Checked
+from authoring.checks.pattern_time import slowest
 from authoring.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import QUERIES
@@ -41,6 +42,14 @@ def _patterns(checked: Checked, parameter: ParameterType, name: str) -> Iterator
             continue
         if compiled.search(""):
             yield checked.complaint(QUERIES, "matches the empty text; it would find a value everywhere", *path)
+            continue
+        slow = slowest(compiled)
+        if slow is not None:
+            message = (
+                f"takes {slow.seconds * 1000:.0f} ms over {slow.characters} characters such as {slow.beginning!r}; "
+                "anybody can send such texts: bound the repetitions that may match the same characters (\\s{0,2})"
+            )
+            yield checked.complaint(QUERIES, message, *path)
 
 
 def _gazetteer(checked: Checked, gazetteer: Gazetteer, name: str) -> Iterator[Complaint]:

@@ -9,6 +9,7 @@ from serve_app.api import operations, sessions, turns
 from serve_app.api.docs_page import add_docs_page
 from serve_app.api.envelope import Envelope
 from serve_app.api.limits import ApiLimits
+from serve_app.api.methods import HeadAsGet
 from serve_app.api.parts import ApiParts
 from serve_app.api.problems import add_problem_handlers
 from serve_app.api.service import TurnService
@@ -35,6 +36,7 @@ def create_api(find_service: Callable[[], TurnService | None], settings: Setting
     limits = ApiLimits.of(settings.budgets)
     app = FastAPI(title="Frontline", version=VERSION, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     app.state.parts = ApiParts(find_service, settings, limits)
+    app.add_middleware(HeadAsGet)
     app.add_middleware(Envelope, limits=limits)
     add_problem_handlers(app)
     for part in (turns, sessions, operations):

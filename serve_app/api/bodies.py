@@ -1,9 +1,11 @@
 """The JSON bodies that the API takes and gives, beside the answer of a turn."""
 
+import base64
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field, StrictBool
+from pydantic_core import PydanticCustomError
 
 from contracts.base import Frozen
 from contracts.sessions import SessionState, TurnRecord, TurnStatus
@@ -12,11 +14,22 @@ from contracts.sessions import SessionState, TurnRecord, TurnStatus
 Locale = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$", examples=["en"])]
 
 
+def _picture(data: str) -> str:
+    """The same text, when it is the base64 of anything at all."""
+    try:
+        picture = base64.b64decode(data, validate=True)
+    except ValueError as error:
+        raise PydanticCustomError("base64", "Input should be base64") from error
+    if not picture:
+        raise PydanticCustomError("empty_picture", "Input should not be empty")
+    return data
+
+
 class ImageBody(Frozen):
     """A picture, base64-encoded. Pictures are not read yet: the reply says so."""
 
     media_type: Literal["image/jpeg", "image/png", "image/webp", "image/gif"]
-    data: str
+    data: Annotated[str, AfterValidator(_picture)]
 
 
 class TurnBody(Frozen):
@@ -30,7 +43,7 @@ class TurnBody(Frozen):
     session_id: str | None = Field(None, description="Goes on with this conversation; without it a new one begins.")
     locale: Locale | None = None
     images: tuple[ImageBody, ...] = ()
-    explain: bool = Field(False, description="Adds route, plan, tasks and timings to the answer.")
+    explain: StrictBool = Field(False, description="Adds route, plan, tasks and timings to the answer.")
 
 
 class NewSessionBody(Frozen):

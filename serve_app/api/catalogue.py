@@ -18,8 +18,9 @@ class CatalogueEntry(Frozen):
 _WHAT_TO_DO = {
     "internal": "Send the request once more; if it stays, report it with the id from `instance`.",
     "bad-request": "Read `detail` and, where there is one, the list `errors`: each names a part and what is wrong.",
+    "request-timeout": "Send the whole request at once, on a new connection.",
     "too-large": "Shorten the message, or send less in one request; `detail` names the limit.",
-    "unsupported-media-type": "Send the body as `application/json`, not compressed.",
+    "unsupported-media-type": "Send the body as `application/json` in UTF-8, not compressed.",
     "unauthenticated": "Get a new token and send it as `Authorization: Bearer <token>`. Guests send no such header.",
     "denied": "Use a token of a caller who may do this.",
     "not-found": "Check the address and the id. What belongs to another caller looks as if it weren't there.",

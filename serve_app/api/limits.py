@@ -9,6 +9,7 @@ from contracts.base import Frozen
 class ApiLimits(Frozen):
     """The first three are set by the installation's budgets; the rest is fixed.
 
+    ``body_within_s``: a request's body has to be here this soon; what is taken in passes even a slow line in it.
     A guest's idempotency key stands for the guest until they have a token, so it must not be
     guessable. ``keep_alive_s``: a silent stream sends a comment this often, well below the 30 to 60 s
     after which proxies give a connection up.
@@ -20,6 +21,7 @@ class ApiLimits(Frozen):
     max_images: int = 4
     guest_key_min_characters: int = 16
     keep_alive_s: float = 5.0
+    body_within_s: float = 10.0
 
     @classmethod
     def of(cls, budgets: Budgets) -> Self:

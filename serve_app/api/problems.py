@@ -27,6 +27,7 @@ from contracts.errors import (
     UnauthenticatedError,
     UnsupportedMediaError,
 )
+from serve_app.api.methods import allowed_methods
 from serve_app.api.request_id import REQUEST_ID_HEADER, request_id
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ PROBLEM_MEDIA_TYPE = "application/problem+json"
 #: Where a repeat is worth it, how long to wait first.
 RETRY_AFTER_S = 2
 
-_INTERNAL_DETAIL = "Nothing was told to the customer. Quote the request's id when you report this."
+_INTERNAL_DETAIL = "An error inside the service ended this request. Quote the id in `instance` when you report it."
 _UNAVAILABLE_DETAIL = "What is needed to answer can't be reached at the moment."
 
 #: The errors that the web framework raises by itself: status to our kind and its sentence.
@@ -110,15 +111,21 @@ def problem_response(body: dict[str, Any], headers: dict[str, str] | None = None
     added = {REQUEST_ID_HEADER: str(body["instance"])}
     if status == HTTPStatus.UNAUTHORIZED:
         added["WWW-Authenticate"] = "Bearer"
+    if status == HTTPStatus.REQUEST_TIMEOUT:
+        # The rest of the body may still come: it must not be read as the next request.
+        added["Connection"] = "close"
     if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
         added["Retry-After"] = str(RETRY_AFTER_S)
     return JSONResponse(body, status_code=status, headers={**added, **(headers or {})}, media_type=PROBLEM_MEDIA_TYPE)
 
 
 def log_error(error: BaseException, instance: str) -> None:
-    """Log what is not the caller's doing, with its cause."""
-    if not isinstance(error, FrontlineError) or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    """Log what is not the caller's doing: what nobody foresaw with its traceback, the rest as one line."""
+    if not isinstance(error, FrontlineError) or error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.error("request %s failed: %s", instance, error, exc_info=error)
+    elif error.status > HTTPStatus.INTERNAL_SERVER_ERROR:
+        cause = "" if error.__cause__ is None else f" (from {error.__cause__!r})"
+        logger.warning("request %s ended in %s: %s", instance, error.code, " ".join(f"{error.detail}{cause}".split()))
 
 
 def add_problem_handlers(app: FastAPI) -> None:
@@ -132,7 +139,10 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def on_framework_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         ours = _FRAMEWORK_ERRORS.get(error.status_code, FrontlineError(str(error.detail)))
-        return problem_response(problem_body(ours, request_id(request.scope)), dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(allowed_methods(app, request.scope))
+        return problem_response(problem_body(ours, request_id(request.scope)), headers)
 
     async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)

@@ -3,23 +3,23 @@
 import uuid
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import AwareDatetime
 
 from contracts.sessions import SessionState
 from serve_app.api.bodies import NewSessionBody, SessionPage, SessionView, SessionWithTurns, TurnView
 from serve_app.api.callers import KnownCaller, PossibleCaller, guest_with_token, new_guest_subject
 from serve_app.api.identifiers import checked_id
-from serve_app.api.media import only_json
+from serve_app.api.json_body import JsonRoute
 from serve_app.api.parts import Parts, Service
 from serve_app.api.problems import PROBLEM_RESPONSES
 
-router = APIRouter(prefix="/v1/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES, route_class=JsonRoute)
 
 TURNS_SHOWN = 100
 
 
-@router.post("", status_code=201, dependencies=[Depends(only_json)], summary="Begin a conversation")
+@router.post("", status_code=201, summary="Begin a conversation")
 async def post_session(
     response: Response, caller: PossibleCaller, parts: Parts, service: Service, body: NewSessionBody | None = None
 ) -> SessionView:

@@ -9,8 +9,9 @@ import jwt
 from pydantic import ValidationError
 
 from contracts.clock import Clock
-from contracts.errors import UnauthenticatedError
+from contracts.errors import BadRequestError, UnauthenticatedError
 from contracts.principal import Principal, PrincipalKind
+from serve_app.api.unicode import is_unicode
 
 ALGORITHM = "HS256"
 ISSUER = "frontline"
@@ -19,11 +20,16 @@ AUDIENCE = "frontline"
 CLOCK_SKEW_S = 60
 GUEST_TOKEN_TTL_S = 24 * 3600
 
+#: What names the caller; where it is there, it isn't empty.
+_NAMES = ("sub", "customer_id")
 _REQUIRED = ["iss", "aud", "sub", "kind", "iat", "exp"]
 
 
 def mint(principal: Principal, key: bytes, ttl_s: int, clock: Clock) -> str:
-    """A token with which its bearer is ``principal`` for ``ttl_s`` seconds from now."""
+    """A token with which its bearer is ``principal`` for ``ttl_s`` seconds from now.
+
+    Raises ``BadRequestError`` for a principal whose token :func:`verify` would refuse.
+    """
     now = int(clock.now().timestamp())
     claims: dict[str, Any] = {
         "iss": ISSUER,
@@ -38,6 +44,8 @@ def mint(principal: Principal, key: bytes, ttl_s: int, clock: Clock) -> str:
         claims["customer_id"] = principal.customer_id
     if principal.desk is not None:
         claims["desk"] = principal.desk
+    if not is_unicode(claims) or any(name in claims and not claims[name].strip() for name in _NAMES):
+        raise BadRequestError("A caller's names are text and not empty.")
     return jwt.encode(claims, key, algorithm=ALGORITHM)
 
 
@@ -53,9 +61,13 @@ def verify(token: str, key: bytes, clock: Clock) -> Principal:
             # The times are held against the clock that was passed in, below.
             options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False, "verify_nbf": False},
         )
-    except (jwt.PyJWTError, ValueError) as error:
+    except (jwt.PyJWTError, ValueError, RecursionError) as error:
         raise UnauthenticatedError("The token is not one of ours, or it was changed.") from error
     _check_times(claims, clock.now())
+    if not is_unicode(claims):
+        raise UnauthenticatedError("The token's claims are not text.")
+    if any(isinstance(claims.get(name), str) and not claims[name].strip() for name in _NAMES):
+        raise UnauthenticatedError("The token names its caller by an empty text.")
     try:
         return Principal.model_validate(
             {
@@ -85,11 +97,19 @@ def guest_subject(idempotency_key: str, key: bytes) -> str:
 
 
 def _check_times(claims: dict[str, Any], now: datetime) -> None:
-    try:
-        issued, expires = (datetime.fromtimestamp(int(claims[name]), UTC) for name in ("iat", "exp"))
-    except (TypeError, ValueError, OverflowError, OSError) as error:
-        raise UnauthenticatedError("The token's times can't be read.") from error
+    issued, expires = _moment(claims["iat"]), _moment(claims["exp"])
+    begins = _moment(claims["nbf"]) if "nbf" in claims else issued
     if expires <= now:
         raise UnauthenticatedError("The token has expired.")
-    if (issued - now).total_seconds() > CLOCK_SKEW_S:
+    if (max(issued, begins) - now).total_seconds() > CLOCK_SKEW_S:
         raise UnauthenticatedError("The token is dated in the future.")
+
+
+def _moment(seconds: object) -> datetime:
+    """A moment as tokens tell it: a number of seconds since 1970."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise UnauthenticatedError("The token's times can't be read.")
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise UnauthenticatedError("The token's times can't be read.") from error

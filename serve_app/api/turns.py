@@ -2,18 +2,19 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse
 
-from contracts.errors import FrontlineError, TooLargeError
+from contracts.errors import BadRequestError, FrontlineError, TooLargeError
 from contracts.turns import EventName, TurnEvent
 from serve_app.api.bodies import TurnBody, TurnView
 from serve_app.api.callers import KnownCaller, PossibleCaller, guest_with_token, new_guest_subject
 from serve_app.api.event_stream import RunningTurn, events, first_item
 from serve_app.api.identifiers import checked_id, checked_key
+from serve_app.api.json_body import JsonRoute
 from serve_app.api.limits import ApiLimits
-from serve_app.api.media import EVENT_STREAM, only_json, wants_events
+from serve_app.api.media import EVENT_STREAM, wants_events
 from serve_app.api.messages import clean_message
 from serve_app.api.parts import Parts, Service
 from serve_app.api.problems import PROBLEM_RESPONSES, log_error, problem_body, problem_response
@@ -21,7 +22,7 @@ from serve_app.api.request_id import request_id
 from serve_app.api.service import TurnAnswer, TurnOutcome, TurnRequest
 from serve_app.api.tokens import guest_subject
 
-router = APIRouter(prefix="/v1/turns", tags=["turns"], responses=PROBLEM_RESPONSES)
+router = APIRouter(prefix="/v1/turns", tags=["turns"], responses=PROBLEM_RESPONSES, route_class=JsonRoute)
 
 _STREAM_EXAMPLE = """event: sentence
 data: {"text": "It is on its way.", "clause_id": "c1", "source_ids": ["s1"]}
@@ -41,7 +42,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("", responses=_ANSWERS, dependencies=[Depends(only_json)], summary="Send a message")
+@router.post("", responses=_ANSWERS, summary="Send a message")
 async def post_turn(
     body: TurnBody,
     request: Request,
@@ -60,6 +61,8 @@ async def post_turn(
     least 16 characters that nobody can guess.
     """
     guest_token = None
+    if len(request.headers.getlist("Idempotency-Key")) > 1:
+        raise BadRequestError("A request has one Idempotency-Key.")
     if idempotency_key is not None:
         checked_key(idempotency_key, 1 if caller else parts.limits.guest_key_min_characters)
     turn_request = _checked(body, idempotency_key, request_id(request.scope), parts.limits)

@@ -12,7 +12,7 @@ from contracts.documents import EntityRef, Passage
 from contracts.errors import DeniedError
 from contracts.graph import ReadLimits, Violations
 from contracts.records import Handover
-from contracts.sessions import OpenQuestion
+from contracts.sessions import Dialogue
 from contracts.turns import Entity, Plan, Reply, RouteDecision, ToolResult
 from deployments.cypher import open_graph
 from deployments.installation import Installation
@@ -43,10 +43,8 @@ class LocalParts:
     async def close(self) -> None:
         await self._store.close()
 
-    async def read(
-        self, ctx: CallContext, deadline: Deadline, message: str, open_question: OpenQuestion | None
-    ) -> RouteDecision:
-        reading = self._reader.read(message, open_question)
+    async def read(self, ctx: CallContext, deadline: Deadline, message: str, dialogue: Dialogue) -> RouteDecision:
+        reading = self._reader.read(message, dialogue)
         return self._reader.decide(reading, await self._embed(list(reading.texts)))
 
     async def plan(
@@ -85,6 +83,7 @@ class LocalParts:
             principal=ctx.principal,
             today=self._today,
             handover=handover,
+            turn_id=ctx.turn_id,
         )
 
     async def _embed(self, texts: list[str]) -> list[bytes]:

@@ -12,7 +12,7 @@ from contracts.clock import Deadline
 from contracts.context import CallContext
 from contracts.documents import EntityRef, Passage
 from contracts.records import Handover
-from contracts.sessions import OpenQuestion
+from contracts.sessions import Dialogue
 from contracts.turns import Entity, Plan, Reply, RouteDecision, ToolResult
 from deployments.calls import Backend
 from deployments.cypher import CypherReplica
@@ -45,10 +45,8 @@ class RemoteParts:
         self._search = Backend("document search", handles.search, SearchReplica, cap_ms=budgets.tool_ms)
         self._summarizer = Backend("summarizer", handles.summarizer, SummarizerReplica, cap_ms=budgets.phrase_ms)
 
-    async def read(
-        self, ctx: CallContext, deadline: Deadline, message: str, open_question: OpenQuestion | None
-    ) -> RouteDecision:
-        decision: RouteDecision = await self._router.call("read", ctx, deadline, message, open_question)
+    async def read(self, ctx: CallContext, deadline: Deadline, message: str, dialogue: Dialogue) -> RouteDecision:
+        decision: RouteDecision = await self._router.call("read", ctx, deadline, message, dialogue)
         return decision
 
     async def plan(

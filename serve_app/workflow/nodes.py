@@ -58,7 +58,7 @@ def timed(node: Node) -> Node:
 async def route(state: TurnState, *, runtime: Runtime[TurnContext]) -> TurnState:
     """Read the message: its clauses and where the turn goes. The one node without a fallback."""
     turn = runtime.context
-    decision = await turn.parts.read(turn.call, turn.deadline, state["message"], turn.session.open_question)
+    decision = await turn.parts.read(turn.call, turn.deadline, state["message"], turn.session.dialogue)
     if state["images"]:
         decision = _with_pictures(decision)
     await turn.emit(route_event(decision))
@@ -92,8 +92,13 @@ async def knowledge(state: TurnState, *, runtime: Runtime[TurnContext]) -> TurnS
 
 @timed
 async def human(state: TurnState, *, runtime: Runtime[TurnContext]) -> TurnState:
-    """Hand over to a person: commit the row, read it back, and only then is there a handover to name."""
+    """Hand over to a person: commit the row, read it back, and only then is there a handover to name.
+
+    A session that has been handed over already is not handed over again: that handover is the one to name.
+    """
     turn = runtime.context
+    if open_already := await _open_handover(turn):
+        return {"handover": open_already}
     desk = turn.session.desk or next(desk.name for desk in turn.pack.domain.desks if desk.default)
     wanted = Handover(
         handover_id=f"H-{uuid.uuid4().hex[:10].upper()}",
@@ -103,7 +108,7 @@ async def human(state: TurnState, *, runtime: Runtime[TurnContext]) -> TurnState
         customer_id=turn.call.principal.customer_id,
         desk=desk,
         reason="asked_for_a_person",
-        message=state["message"],
+        message=state["decision"].earlier_message or state["message"],
         summary="\n".join(f"{exchange.message} -> {exchange.reply}" for exchange in turn.session.history[-3:]),
         status=HandoverStatus.DELIVERED,
         requested_at=turn.clock.now(),
@@ -167,6 +172,18 @@ async def remember(state: TurnState, *, runtime: Runtime[TurnContext]) -> TurnSt
     }
 
 
+async def _open_handover(turn: TurnContext) -> Handover | None:
+    """The session's handover as the records have it; ``None`` where there is none, or none that can be read."""
+    if turn.session.handover_id is None:
+        return None
+    try:
+        async with asyncio.timeout(turn.deadline.remaining_ms() / 1000):
+            return await turn.records.get_handover(turn.session.handover_id)
+    except (FrontlineError, TimeoutError):
+        _log.exception("the handover %s of this session could not be read", turn.session.handover_id)
+        return None
+
+
 def _composed_here(state: TurnState, plan: Plan, turn: TurnContext) -> Reply:
     return compose_here(
         state["decision"],
@@ -176,6 +193,7 @@ def _composed_here(state: TurnState, plan: Plan, turn: TurnContext) -> Reply:
         principal=turn.call.principal,
         today=BusinessClock(turn.pack.domain.today).today(),
         handover=state.get("handover"),
+        turn_id=turn.call.turn_id,
     )
 
 
@@ -187,7 +205,8 @@ def _with_pictures(decision: RouteDecision) -> RouteDecision:
     if any(clause.intents and clause.intents[0].name == IMAGE for clause in decision.clauses):
         return decision
     picture = Clause(clause_id="pictures", text="", masked="", intents=(Intent(name=IMAGE, probability=1.0),))
-    return decision.model_copy(update={"clauses": (*decision.clauses, picture)})
+    said = (c for c in decision.clauses if not c.intents or c.intents[0].name != NotHandledReason.NOTHING_ASKED)
+    return decision.model_copy(update={"clauses": (*said, picture)})
 
 
 def _before_phrasing(deadline: Deadline) -> Deadline:

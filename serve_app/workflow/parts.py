@@ -8,16 +8,14 @@ from contracts.clock import Deadline
 from contracts.context import CallContext
 from contracts.documents import EntityRef, Passage
 from contracts.records import Handover
-from contracts.sessions import OpenQuestion
+from contracts.sessions import Dialogue
 from contracts.turns import Entity, Plan, Reply, RouteDecision, ToolResult
 
 
 class Parts(Protocol):
     """Each method raises errors of our family alone, ``OutOfTimeError`` when ``deadline`` passes."""
 
-    async def read(
-        self, ctx: CallContext, deadline: Deadline, message: str, open_question: OpenQuestion | None
-    ) -> RouteDecision: ...
+    async def read(self, ctx: CallContext, deadline: Deadline, message: str, dialogue: Dialogue) -> RouteDecision: ...
 
     async def plan(
         self, ctx: CallContext, deadline: Deadline, decision: RouteDecision, known: tuple[Entity, ...]

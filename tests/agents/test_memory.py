@@ -1,14 +1,16 @@
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from agents.memory import MAX_ENTITIES, MAX_HISTORY, remember
 from configs.packs.types import Gazetteer, Pack, Queries, Related
 from contracts.base import Row
 from contracts.documents import EntityRef
-from contracts.sessions import OpenQuestion, SessionState
+from contracts.sessions import OfferedValue, OpenOffer, OpenQuestion, SessionState
 from contracts.turns import (
     Clause,
     Entity,
     MissingSlot,
+    NotHandled,
+    NotHandledReason,
     Plan,
     Reason,
     Reply,
@@ -128,3 +130,79 @@ def test_a_question_stays_open_until_the_next_turn(pack: Pack) -> None:
     asked = after(pack, plan=Plan(missing=(missing,)))
     assert asked.open_question == OpenQuestion(missing=missing, clause_text="state of 4711")
     assert after(pack, asked).open_question is None
+
+
+def test_what_was_shown_to_choose_from_is_remembered_with_its_words(pack: Pack) -> None:
+    missing = MissingSlot(clause_id="c1", tool="booking_price", slot="booking", choices_query="my_bookings")
+    queries = tuple(
+        query.model_copy(update={"entities": {"number": "booking"}}) if query.name == "my_bookings" else query
+        for query in pack.queries.queries
+    )
+    pack = pack.model_copy(update={"queries": Queries(parameters=pack.queries.parameters, queries=queries)})
+    choices = ToolResult(
+        task_id="choices:my_bookings",
+        task_type=TaskType.PREDEFINED_QUERY,
+        tool="my_bookings",
+        status=TaskStatus.SUCCESS,
+        reason=Reason.OK,
+        rows=({"number": 4711, "begins": date(2026, 5, 9), "state": "confirmed"}, {"number": None}),
+    )
+    question = ended(pack, Plan(missing=(missing,)), {choices.task_id: choices}).open_question
+    assert question is not None
+    assert question.offered == (OfferedValue(value=4711, described="9 May 2026 confirmed"),)
+
+
+def ended(pack: Pack, plan: Plan, results: dict[str, ToolResult], *clauses: Clause) -> SessionState:
+    clause = Clause(clause_id="c1", text="state of 4711", masked="state of booking 1234")
+    return remember(
+        STATE,
+        turn_id="turn",
+        message="the message",
+        decision=RouteDecision(route=RouteName.KNOWLEDGE, confidence=1, language="en", clauses=clauses or (clause,)),
+        plan=plan,
+        results=results,
+        reply=Reply(text="Well.", language="en", sentences=()),
+        now=NOW,
+        pack=pack,
+    )
+
+
+def test_a_person_offered_is_an_open_offer_about_the_message(pack: Pack) -> None:
+    action = Task(task_id="t1", task_type=TaskType.ACTION, tool="cancel_booking", clause_id="c1")
+    left = NotHandled(clause_id="c1", text="hm", reason=NotHandledReason.UNSUPPORTED)
+    for plan in (Plan(tasks=(action,)), Plan(not_handled=(left,))):
+        assert ended(pack, plan, {}).open_offers == (OpenOffer(kind="person", message="the message"),)
+    assert ended(pack, Plan(not_handled=(left,), human=("c1",)), {}).open_offers == ()
+
+
+def test_a_search_that_found_nothing_beside_an_answer_offers_nobody(pack: Pack) -> None:
+    search = Task(task_id="t2", task_type=TaskType.DOCUMENTS, tool="documents", clause_id="c1")
+    nothing = ToolResult(
+        task_id="t2",
+        task_type=TaskType.DOCUMENTS,
+        tool="documents",
+        status=TaskStatus.SUCCESS,
+        reason=Reason.INSUFFICIENT_EVIDENCE,
+    )
+    rows = nothing.model_copy(
+        update={"task_id": "t1", "tool": "booking_state", "reason": Reason.OK, "rows": ({"number": 4711},)}
+    )
+    assert [offer.kind for offer in ended(pack, Plan(tasks=(search,)), {"t2": nothing}).open_offers] == ["person"]
+    assert ended(pack, Plan(tasks=(TASK, search)), {"t1": rows, "t2": nothing}).open_offers == ()
+
+
+def test_what_was_too_much_for_one_turn_is_offered_with_the_values_left(pack: Pack) -> None:
+    entities = tuple(BOOKING.model_copy(update={"value": number}) for number in (4711, 4712, 4713))
+    clause = Clause(clause_id="c1", text="state of all", masked="state of all", entities=entities, vector=b"1234")
+    left = NotHandled(clause_id="c1", text="4712, 4713", reason=NotHandledReason.OVER_LIMIT)
+    (offer,) = ended(pack, Plan(tasks=(TASK,), not_handled=(left,)), {}, clause).open_offers
+    assert offer.kind == "look_up"
+    assert [entity.value for entity in offer.clauses[0].entities] == [4712, 4713]
+    assert offer.clauses[0].vector == b""
+
+
+def test_the_latest_request_about_one_value_is_kept_through_small_talk(pack: Pack) -> None:
+    asked = after(pack, plan=Plan(tasks=(TASK,)), rows=({"number": 4711},))
+    assert asked.latest is not None
+    assert (asked.latest.missing.tool, asked.latest.missing.slot) == ("booking_state", "booking")
+    assert after(pack, asked, plan=Plan(general={"c1": "greeting"})).latest == asked.latest

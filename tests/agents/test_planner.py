@@ -281,3 +281,25 @@ def test_what_was_read_can_be_planned(understand: Callable[[str], RouteDecision]
         ("cancel_booking", TaskType.ACTION),
     ]
     assert [task.arguments.get("number") for task in made.tasks[:2]] == [4711, 4711]
+
+
+def test_two_things_compared_are_searched_for_each(pack: Pack) -> None:
+    other = BIKE.model_copy(update={"value": "Falcon City 7", "text": "falcon"})
+    clause = ("may the wren go abroad rather than the falcon", (BIKE, other), [("documents", 0.9)])
+    made = plan(decided(clause), principal=RIDER, pack=pack, known=())
+    assert [task.arguments["entity"] for task in made.tasks] == ["Wren Folding", "Falcon City 7"]
+    assert made.not_handled == ()
+
+
+def test_things_compared_beyond_the_limit_are_left_for_next(pack: Pack) -> None:
+    bikes = tuple(BIKE.model_copy(update={"value": str(n), "text": str(n)}) for n in range(MAX_TOOL_TASKS + 1))
+    made = plan(decided(("which of them", bikes, [("documents", 0.9)])), principal=RIDER, pack=pack, known=())
+    assert len(made.tasks) == MAX_TOOL_TASKS
+    assert [(left.text, left.reason) for left in made.not_handled] == [("3", NotHandledReason.OVER_LIMIT)]
+
+
+@pytest.mark.parametrize("reason", ["not_wanted", "offer_declined", "nothing_asked"])
+def test_what_rules_found_has_no_task(pack: Pack, reason: str) -> None:
+    made = plan(decided(("don't", (), [(reason, 1.0)])), principal=RIDER, pack=pack, known=())
+    assert made.tasks == ()
+    assert [left.reason for left in made.not_handled] == [NotHandledReason(reason)]

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from agents.reader import Reader
-from contracts.sessions import OpenQuestion
+from contracts.sessions import Dialogue, OpenQuestion
 from contracts.turns import MissingSlot, RouteDecision, RouteName
 
 Understand = Callable[[str], RouteDecision]
@@ -89,7 +89,7 @@ OPEN = OpenQuestion(
 
 @pytest.mark.parametrize("answer", ["4711", "it's 4711, thanks", "booking 4711.", "the number is 4711"])
 def test_a_bare_value_answers_the_open_question_without_embedding(reader: Reader, answer: str) -> None:
-    reading = reader.read(answer, OPEN)
+    reading = reader.read(answer, Dialogue(open_question=OPEN))
     assert reading.texts == []
     (clause,) = reader.decide(reading, []).clauses
     assert clause.text == "what does my booking cost"
@@ -99,7 +99,7 @@ def test_a_bare_value_answers_the_open_question_without_embedding(reader: Reader
 
 @pytest.mark.parametrize("message", ["hello", "is booking 4711 confirmed?", "T20", "yes"])
 def test_anything_else_is_read_as_a_message_of_its_own(reader: Reader, message: str) -> None:
-    assert reader.read(message, OPEN).texts != []
+    assert reader.read(message, Dialogue(open_question=OPEN)).texts != []
 
 
 @pytest.mark.parametrize("message", ["", "   ", "?", "\x00\x01", "and and and", ", , ,", "a" * 4000, "where? " * 500])

@@ -368,3 +368,61 @@ def test_dates_and_money_are_written_as_the_language_does() -> None:
 def test_a_template_cannot_reach_into_python() -> None:
     with pytest.raises(RenderError):
         render("{{ ''.__class__.__mro__[1].__subclasses__() }}", "en", {})
+
+
+def test_a_handover_of_an_earlier_message_is_named_as_open(pack: Pack) -> None:
+    clause = Clause(clause_id="c1", text="a person", masked="a person")
+    decision = RouteDecision(route=RouteName.HUMAN, confidence=1, language="en", clauses=(clause,))
+    for turn_id, expected in (("t", "I have passed your request on"), ("t2", "Your request is already with")):
+        reply = compose(
+            decision,
+            Plan(human=("c1",)),
+            {},
+            pack=pack,
+            principal=RIDER,
+            today=TODAY,
+            handover=_handover(HandoverStatus.DELIVERED),
+            turn_id=turn_id,
+        )
+        assert reply.text.startswith(expected)
+        assert "H-1" in reply.text
+
+
+def test_a_search_that_found_nothing_is_not_told_beside_the_answer_of_its_request(pack: Pack) -> None:
+    first = query("t1")
+    search = Task(task_id="t2", task_type=TaskType.DOCUMENTS, tool="documents", clause_id="c1", arguments={})
+    nothing = passages(search, "x").model_copy(update={"reason": Reason.INSUFFICIENT_EVIDENCE})
+    assert told(pack, Plan(tasks=(first, search)), rows(first, ROW), nothing).text == (
+        "Booking 4711 is confirmed from 9 May 2026. [1]"
+    )
+    assert "nothing in our documents" in told(pack, Plan(tasks=(search,)), nothing).text
+
+
+@pytest.mark.parametrize("reason", [NotHandledReason.OVER_LIMIT, NotHandledReason.UNSUPPORTED])
+def test_what_is_left_for_one_reason_is_named_in_one_sentence(pack: Pack, reason: NotHandledReason) -> None:
+    left = tuple(NotHandled(clause_id=f"c{n}", text=text, reason=reason) for n, text in enumerate("abc", start=1))
+    reply = told(pack, Plan(not_handled=left), texts=("a", "b", "c"))
+    assert len(reply.sentences) == 1
+    assert "“a”, “b”, “c”" in reply.text
+    assert {part.clause_id for part in reply.parts} == {"c1", "c2", "c3"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        (NotHandledReason.NOT_WANTED, "Nothing has been done"),
+        (NotHandledReason.OFFER_DECLINED, "leave it at that"),
+        (NotHandledReason.NOTHING_ASKED, "What can I do for you?"),
+        (NotHandledReason.OTHERS_DATA, "only look up your own data"),
+    ],
+)
+def test_what_rules_found_is_told_as_it_is(pack: Pack, reason: NotHandledReason, expected: str) -> None:
+    left = NotHandled(clause_id="c1", text="don't", reason=reason)
+    assert expected in told(pack, Plan(not_handled=(left,)), texts=("don't",)).text
+
+
+def test_a_customers_words_are_cut_to_a_line(pack: Pack) -> None:
+    words = "very " * 40
+    left = NotHandled(clause_id="c1", text=words, reason=NotHandledReason.DENIED)
+    quoted = told(pack, Plan(not_handled=(left,)), texts=(words,)).text.partition("“")[2].partition("”")[0]
+    assert len(quoted) <= 82

@@ -128,6 +128,15 @@ def test_a_pattern_that_matches_nothing_at_all_is_refused(told: Told) -> None:
     told("queries.yaml", r"'(?<!\w)#(\d{3,6})\b'", r"'\d*'", r"'\d*'", message)
 
 
+def test_a_pattern_that_one_message_can_keep_busy_is_refused(workshop: Path) -> None:
+    queries = workshop / "queries.yaml"
+    slow = r"'\bjob\s+(?:number)?\s*#?\s*(\d{3,6})\b'"  # blanks may be shared out among three repetitions
+    edit(queries, r"'(?<!\w)#(\d{3,6})\b'", slow)
+    (complaint,) = found(workshop)
+    assert complaint.startswith(f"queries.yaml:{line_of(queries, slow)}: parameters.job.patterns[1]: takes ")
+    assert "such as 'job   " in complaint
+
+
 def test_choices_name_a_query_that_needs_nothing(told: Told) -> None:
     message = "parameters.job.choices: there is no query 'my_repair'; did you mean 'my_repairs'?"
     told("queries.yaml", "choices: my_repairs", "choices: my_repair", "choices:", message)

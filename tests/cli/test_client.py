@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from cli.client import REPEAT_AFTER_S, FrontlineClient, ProblemError, ServiceUnreachableError
+from cli.client import REPEAT_AFTER_S, ClientError, FrontlineClient, ProblemError, ServiceUnreachableError
 
 REPLY = {"turn_id": "t1", "session_id": "s1", "reply": {"text": "Hi.", "sentences": [{"text": "Hi."}]}}
 
@@ -115,3 +115,10 @@ def test_readiness_is_read_from_both_answers() -> None:
         for _ in range(2):
             with pytest.raises(ServiceUnreachableError, match="not Frontline"):
                 client.readiness()
+
+
+def test_a_message_that_is_not_text_is_not_sent() -> None:
+    server = Server()
+    with server.client() as client, pytest.raises(ClientError, match="UTF-8"):
+        client.ask("Ol\udce1")
+    assert server.requests == []

@@ -46,7 +46,7 @@ class EchoService:
     """Answers each message with its own words, one sentence a line, and journals the turn as the workflow does.
 
     ``before`` is raised before anything happens, ``midway`` after the first sentence; with ``paused``
-    set, the turn waits there for it.
+    set, the turn waits there for it, and releases ``at_pause``.
     """
 
     def __init__(self, sessions: SqliteSessionStore, clock: Clock) -> None:
@@ -55,6 +55,7 @@ class EchoService:
         self.before: Exception | None = None
         self.midway: Exception | None = None
         self.paused: asyncio.Event | None = None
+        self.at_pause = asyncio.Semaphore(0)
         self.cancelled = asyncio.Event()
         self.requests: list[tuple[TurnRequest, Principal]] = []
         self.parts: Mapping[str, PartReadiness] = {"router": {"ready": True, "detail": "1 running"}}
@@ -106,6 +107,7 @@ class EchoService:
             await emit(TurnEvent(event=EventName.ROUTE, data={"route": "general"}))
             await emit(TurnEvent(event=EventName.SENTENCE, data=sentences[0].model_dump(mode="json")))
         if self.paused is not None:
+            self.at_pause.release()
             try:
                 await self.paused.wait()
             except asyncio.CancelledError:

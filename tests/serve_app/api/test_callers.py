@@ -10,11 +10,14 @@ import jwt
 import pytest
 
 from configs.keys import signing_key
-from contracts.errors import UnauthenticatedError
+from contracts.errors import BadRequestError, UnauthenticatedError
 from contracts.principal import Principal, PrincipalKind
 from serve_app.api.tokens import mint, verify
+from tests.serve_app.api.conftest import NOON
 
 KEY = bytes(range(32))
+NOON_S = int(NOON.timestamp())
+BROKEN_HEADERS = (b"[" * 40_000, rb'{"alg":"HS256","typ":"\ud800"}', rb'{"alg":"\ud800"}', b"{}", b"7")
 AGENT = Principal(kind=PrincipalKind.AGENT, subject="A7", desk="returning", scopes=frozenset({"read", "write"}))
 CUSTOMER = Principal(kind=PrincipalKind.CUSTOMER, subject="C1", customer_id="C1")
 SERVICE = Principal(kind=PrincipalKind.SERVICE, subject="crm", customer_id="C9")
@@ -63,6 +66,18 @@ def claims(clock, **changes: object) -> dict[str, object]:
         {"customer_id": 7},
         {"kind": "admin"},
         {"sub": 7},
+        {"sub": ""},
+        {"sub": " \n"},
+        {"sub": "C1\ud800"},
+        {"customer_id": ""},
+        {"customer_id": "\udfff"},
+        {"desk": "\ud800"},
+        {"scopes": ["\ud800"]},
+        {"nbf": NOON_S + 61},
+        {"nbf": None},
+        {"nbf": "soon"},
+        {"exp": str(NOON_S + 60)},
+        {"exp": True},
         {"exp": "soon"},
         {"exp": 1e300},
         {"iat": None},
@@ -75,6 +90,35 @@ def test_wrong_claims_are_refused_though_the_signature_is_right(changes: dict[st
     with pytest.raises(UnauthenticatedError):
         # Signed by hand: the library would not sign some of these.
         verify(signed(claims(clock, **changes), KEY), KEY, clock)
+
+
+def test_a_token_is_good_from_its_beginning_on(clock) -> None:
+    assert verify(signed(claims(clock, nbf=NOON_S + 60), KEY), KEY, clock) == CUSTOMER
+    late = signed(claims(clock, nbf=NOON_S + 70, exp=NOON_S + 3600), KEY)
+    with pytest.raises(UnauthenticatedError, match="future"):
+        verify(late, KEY, clock)
+    clock.advance(10)
+    assert verify(late, KEY, clock) == CUSTOMER
+
+
+@pytest.mark.parametrize("name", ["", " ", "C\ud800"])
+def test_no_token_is_made_that_would_be_refused(name: str, clock) -> None:
+    for principal in (
+        Principal(kind=PrincipalKind.GUEST, subject=name),
+        Principal(kind=PrincipalKind.SERVICE, subject="crm", customer_id=name),
+    ):
+        with pytest.raises(BadRequestError):
+            mint(principal, KEY, 60, clock)
+
+
+async def test_a_token_signed_with_half_a_surrogate_pair_is_refused(
+    http: httpx.AsyncClient, settings, clock, service
+) -> None:
+    token = signed(claims(clock, sub="C1\ud800"), signing_key(settings.home))
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "k-1"}
+    assert (await http.post("/v1/turns", json={"message": "Hello"}, headers=headers)).status_code == 401
+    assert (await http.get("/v1/sessions", headers=headers)).status_code == 401
+    assert service.requests == []
 
 
 def encoded(data: bytes) -> str:
@@ -103,6 +147,7 @@ def test_other_algorithms_and_other_keys_are_refused(clock) -> None:
         f"{head}.{payload}",
         "",
         "a.b.c",
+        *(f"{encoded(broken)}.{payload}.{signature}" for broken in BROKEN_HEADERS),
         "é.é.é",
     ]
     for token in forged:

@@ -1,6 +1,7 @@
 """Whatever is sent to ``POST /v1/turns``, a reply or a problem document comes back, and never a 500."""
 
 import asyncio
+import base64
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +21,9 @@ anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda inner: st.lists(inner, max_size=3)
 )
 messages = st.text(max_size=60) | st.text(alphabet="\0\x07\u200b\ufeff\u202e \n<|im_end|>", max_size=20)
-image = st.fixed_dictionaries({"media_type": st.just("image/png"), "data": st.text(max_size=5)})
+data = st.binary(min_size=1, max_size=5).map(lambda picture: base64.b64encode(picture).decode())
+broken_image = st.fixed_dictionaries({"media_type": st.just("image/png"), "data": st.text(max_size=5)})
+image = st.fixed_dictionaries({"media_type": st.just("image/png"), "data": data})
 right = st.fixed_dictionaries(
     {"message": messages},
     optional={
@@ -35,7 +38,7 @@ nearly_right = st.fixed_dictionaries(
         "session_id": st.text(max_size=70) | anything,
         "locale": st.text(max_size=6) | anything,
         "explain": anything,
-        "images": st.lists(image, max_size=6) | anything,
+        "images": st.lists(image | broken_image, max_size=6) | anything,
         "unknown": anything,
     },
 )

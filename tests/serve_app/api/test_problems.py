@@ -39,6 +39,29 @@ async def test_unknown_addresses_and_methods_are_problems(http: httpx.AsyncClien
 
 
 @pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/v1/sessions", "GET, HEAD, POST"),
+        ("/v1/sessions/s1", "DELETE, GET, HEAD"),
+        ("/v1/turns/t1", "GET, HEAD"),
+        ("/v1/health", "GET, HEAD"),
+        ("/problems/busy", "GET, HEAD"),
+        ("/docs", "GET, HEAD"),
+        ("/docs/files/swagger-ui.css", "GET, HEAD"),
+        ("/openapi.json", "GET, HEAD"),
+    ],
+)
+async def test_a_refused_method_names_all_that_the_address_takes(
+    http: httpx.AsyncClient, path: str, allowed: str
+) -> None:
+    for method in ("PATCH", "OPTIONS"):
+        response = await http.request(method, path)
+        assert_problem(response, 405, "method-not-allowed")
+        assert response.headers["allow"] == allowed
+    assert (await http.head("/v1/turns")).headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
     "body",
     [
         b"",
@@ -56,6 +79,21 @@ async def test_unknown_addresses_and_methods_are_problems(http: httpx.AsyncClien
         b'{"message": 7}',
         b'{"message": ["Hello"]}',
         b'{"message": "\\ud800"}',
+        b'{"message": "hi \\ud800 there"}',
+        b'{"message": "hi \\uDFFF\\uD83D there"}',
+        b'{"message": "Hello", "session_id": "\\ud800"}',
+        b'{"message": "Hello", "images": [{"media_type": "image/png", "data": "\\ud800"}]}',
+        b'{"message": "Hello", "\\ud800": 1}',
+        b'{"message": "Hello", "message": "Goodbye"}',
+        b'{"message": "Hello", "images": [{"media_type": "image/png", "data": "AA==", "data": "AA=="}]}',
+        b'{"message": "Hello", "explain": NaN}',
+        b'{"message": "Hello", "explain": "true"}',
+        b'{"message": "Hello", "explain": 1}',
+        b'{"message": "Hello", "images": [{"media_type": "image/png", "data": ""}]}',
+        b'{"message": "Hello", "images": [{"media_type": "image/png", "data": "no picture"}]}',
+        b'{"message": "Hello", "images": [{"media_type": "image/png", "data": "AAA"}]}',
+        '{"message": "Hello"}'.encode("utf-16"),
+        '{"message": "Hello"}'.encode("utf-32-le"),
         b'{"message": "Hello", "customer_id": "C2"}',
         b'{"message": "Hello", "explain": "perhaps"}',
         b'{"message": "Hello", "locale": "../en"}',
@@ -96,6 +134,18 @@ async def test_json_with_a_charset_is_taken(http: httpx.AsyncClient) -> None:
     assert response.json()["reply"]["text"] == "Olá"
 
 
+async def test_whole_surrogate_pairs_are_ordinary_characters(http: httpx.AsyncClient) -> None:
+    response = await post(http, b'{"message": "hi \\ud83d\\ude00"}')
+    assert response.json()["reply"]["text"] == "hi \U0001f600"
+
+
+@pytest.mark.parametrize("charset", ["latin-1", "utf-16", "UTF-8-SIG", "us-ascii", "", "*"])
+async def test_other_charsets_are_refused_whatever_the_bytes(http: httpx.AsyncClient, charset: str) -> None:
+    for body in (b'{"message": "Hello"}', b'{"message": "Ol\xe1"}', '{"message": "Hello"}'.encode("utf-16")):
+        response = await post(http, body, f'application/json; charset="{charset}"')
+        assert_problem(response, 415, "unsupported-media-type")
+
+
 async def test_a_long_message_is_too_large_and_the_longest_is_not(http: httpx.AsyncClient) -> None:
     assert (await http.post("/v1/turns", json={"message": "é" * 4_000})).status_code == 200
     body = assert_problem(await http.post("/v1/turns", json={"message": "é" * 4_001}), 413, "too-large")
@@ -103,7 +153,7 @@ async def test_a_long_message_is_too_large_and_the_longest_is_not(http: httpx.As
 
 
 async def test_too_many_pictures_are_too_large(http: httpx.AsyncClient) -> None:
-    pictures = [{"media_type": "image/png", "data": ""}] * 5
+    pictures = [{"media_type": "image/png", "data": "AA=="}] * 5
     assert_problem(await http.post("/v1/turns", json={"message": "Hello", "images": pictures}), 413, "too-large")
 
 
@@ -131,8 +181,14 @@ async def test_a_large_body_without_a_length_is_stopped_while_it_arrives(http: h
 async def test_a_plain_request_id_comes_back_and_any_other_is_replaced(http: httpx.AsyncClient) -> None:
     assert (await http.get("/v1/health", headers={"X-Request-ID": "web-7.a_b"})).headers["x-request-id"] == "web-7.a_b"
     for bad in ("a b", "x" * 65, "a/b", "<b>", ""):
-        given = (await http.get("/v1/health", headers={"X-Request-ID": bad})).headers["x-request-id"]
+        response = await http.get("/v1/health", headers={"X-Request-ID": bad})
+        (given,) = response.headers.get_list("x-request-id")
         assert re.fullmatch(r"[0-9a-f]{32}", given)
+
+
+async def test_an_id_sent_twice_comes_back_once(http: httpx.AsyncClient) -> None:
+    response = await http.get("/v1/health", headers=[("X-Request-ID", "one"), ("X-Request-ID", "two")])
+    assert response.headers.get_list("x-request-id") == ["one"]
 
 
 @pytest.mark.parametrize("kind", [value for value in vars(errors).values() if isinstance(value, type)])
@@ -150,6 +206,28 @@ async def test_what_is_inside_is_logged_and_not_told(http: httpx.AsyncClient, se
     assert "secret" not in response.text
     assert "r-9" in caplog.text
     assert "secret" in caplog.text
+
+
+async def test_what_is_turned_away_on_purpose_is_one_line_in_the_log(http: httpx.AsyncClient, service, caplog) -> None:
+    kinds = [kind for kind in error_kinds().values() if kind.status != 500]
+    for kind in kinds:
+        caplog.clear()
+        service.before = kind("A sentence.\nAnd another.")
+        for accept in ("application/json", "text/event-stream"):
+            await http.post("/v1/turns", json={"message": "Hello"}, headers={"Accept": accept, "X-Request-ID": "r-9"})
+        ours = [record for record in caplog.records if record.name.startswith("serve_app")]
+        assert len(ours) == (2 if kind.status > 500 else 0), kind.code
+        for record in ours:
+            assert record.levelname == "WARNING"
+            assert record.exc_info is None
+            assert record.getMessage() == f"request r-9 ended in {kind.code}: A sentence. And another."
+
+
+async def test_an_error_inside_is_told_in_words_for_the_caller(http: httpx.AsyncClient, service) -> None:
+    service.before = KeyError("secret")
+    detail = (await http.post("/v1/turns", json={"message": "Hello"})).json()["detail"]
+    assert "customer" not in detail
+    assert "report" in detail
 
 
 def error_kinds() -> dict[str, type[FrontlineError]]:

@@ -34,7 +34,7 @@ async def test_the_service_is_told_who_asks_what(http: httpx.AsyncClient, bearer
     response = await ask(http, "  Hello\x07\r\nthere ", headers, locale="pt-BR", images=[picture, picture])
     assert response.status_code == 200
     request, principal = service.requests[0]
-    assert request.message == "Hello \nthere"
+    assert request.message == "Hello\nthere"
     assert (request.idempotency_key, request.request_id) == ("k-1", "r-1")
     assert (request.locale, request.images, request.explain) == ("pt-BR", 2, False)
     assert (principal.owner, principal.customer_id) == ("customer:C1", "C1")
@@ -149,6 +149,14 @@ async def test_an_idempotency_key_is_plain_text_of_bounded_length(http: httpx.As
         headers = [*bearer("C1").items(), ("Idempotency-Key", key.encode("latin-1"))]
         response = await http.post("/v1/turns", json={"message": "Hello"}, headers=headers)
         assert response.status_code == 400, key
+
+
+async def test_two_idempotency_keys_are_refused(http: httpx.AsyncClient, bearer: Bearer, service) -> None:
+    for keys in (("k-1", "k-2"), ("k-1", "k-1")):
+        headers = [*bearer("C1").items(), *(("Idempotency-Key", key) for key in keys)]
+        response = await http.post("/v1/turns", json={"message": "Hello"}, headers=headers)
+        assert response.status_code == 400
+    assert service.requests == []
 
 
 async def test_a_turn_that_ended_in_a_problem_answers_with_it(http: httpx.AsyncClient, bearer: Bearer, service) -> None:

@@ -148,3 +148,24 @@ async def test_what_one_customer_spoke_of_is_not_known_to_another(
     await replica.ask("Where is order 11568?", maya)
     reply = reply_of(await replica.ask("was it paid?", farah))
     assert [part.reason for part in reply.parts] == [Reason.NEEDS_SLOT]
+
+
+async def test_a_yes_to_the_offer_of_a_person_hands_the_earlier_message_over_once(
+    replica: Replica, maya: Principal
+) -> None:
+    first = await replica.ask("cancel order 11568", maya)
+    taken = reply_of(await replica.ask("yes please", maya, session_id=first.session_id))
+    assert taken.handover_id is not None
+    kept = await replica.records.get_handover(taken.handover_id)
+    assert kept.message == "cancel order 11568"
+    again = reply_of(await replica.ask("I want to talk to a person", maya, session_id=first.session_id))
+    assert again.handover_id == taken.handover_id
+    assert "already with" in again.text
+    handovers = await replica.records.list_handovers()
+    assert [one.handover_id for one in handovers if one.session_id == first.session_id] == [taken.handover_id]
+
+
+async def test_what_is_not_wanted_is_not_done(replica: Replica, maya: Principal) -> None:
+    reply = reply_of(await replica.ask("please don't connect me with a human", maya))
+    assert reply.handover_id is None
+    assert "Nothing has been done" in reply.text
