@@ -6,6 +6,7 @@ from authoring.checks.checked import Checked
 from authoring.checks.data import data_complaints
 from authoring.checks.documents import document_complaints
 from authoring.checks.domain import domain_complaints
+from authoring.checks.examples import example_complaints
 from authoring.checks.expectations import expectation_complaints
 from authoring.checks.parameters import parameter_complaints
 from authoring.checks.phrasings import phrasing_complaints
@@ -38,6 +39,7 @@ def check_pack(folder: Path) -> list[Complaint]:
         *phrasing_complaints(checked),
         *data_complaints(checked, graph),
         *document_complaints(checked, graph),
+        *example_complaints(checked),
         *expectation_complaints(checked, graph),
     ]
     order = {file: position for position, file in enumerate(reading.files)}

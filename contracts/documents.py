@@ -61,7 +61,8 @@ class Passage(Frozen):
     the fused score (higher is better), ``similarity`` the cosine of question and passage in mean-centred
     space, ``coverage`` the share (0..1) of the question's informative words that the passage has, ``heading_coverage``
     the share that its headings have, ``missing`` how rare (0..1; 1: in no passage) the rarest one is that it lacks and
-    the filter's entities don't name, ``sentences`` what can be quoted of it, in its order.
+    the filter's entities don't name, ``sentences`` what can be quoted of it, in its order. ``asked`` is the best cosine
+    of the question and the example questions of the passage's section, ``None`` where its document gives none.
     """
 
     passage_id: str
@@ -74,6 +75,7 @@ class Passage(Frozen):
     coverage: float
     heading_coverage: float = 0.0
     missing: float = 0.0
+    asked: float | None = None
     sentences: tuple[PassageSentence, ...] = ()
 
 

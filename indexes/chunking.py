@@ -70,6 +70,11 @@ def chunks(document: SourceDocument) -> list[Chunk]:
     return found
 
 
+def heading(document: SourceDocument, section: str) -> str:
+    """What a section goes by: its path of headings, and the document's title for the text before the first."""
+    return section or document.governance.title
+
+
 def _sections(document: SourceDocument) -> Iterator[tuple[str, list[_Block]]]:
     body = document.body
     starts = [0, *(end.end() for end in _LINE_END.finditer(body)), len(body)]

@@ -38,16 +38,20 @@ class DenseIndex:
         return int(self._index.d)
 
     @classmethod
-    def build(cls, vectors: Sequence[bytes], dimensions: int, questions: Sequence[bytes] = ()) -> "DenseIndex":
+    def build(
+        cls, vectors: Sequence[bytes], dimensions: int, questions: Sequence[bytes] = (), *, alike: bool = False
+    ) -> "DenseIndex":
         """From one float32 little-endian vector a text; none at all is an empty index.
 
         ``questions``: vectors of questions such as will be asked, for their mean; without any, the texts' is taken.
+        ``alike``: the texts are such questions themselves and are centred by the same mean.
         """
         rows = _rows(vectors, dimensions)
-        mean = rows.mean(axis=0) if len(rows) else np.zeros(dimensions, dtype=np.float32)
+        own = rows.mean(axis=0) if len(rows) else np.zeros(dimensions, dtype=np.float32)
+        mean = _rows(questions, dimensions).mean(axis=0) if questions else own
         index = faiss.IndexFlatIP(dimensions)
-        index.add(_unit(rows - mean))
-        return cls(index, _rows(questions, dimensions).mean(axis=0) if questions else mean)
+        index.add(_unit(rows - (mean if alike else own)))
+        return cls(index, mean)
 
     def save(self, folder: Path, name: str) -> None:
         """Write ``name.faiss`` and ``name.npy`` into the folder."""

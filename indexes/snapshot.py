@@ -6,6 +6,7 @@ A snapshot is a folder:
     passages.json    the documents' governance, their passages and the sentences of these
     meanings.*       one vector a passage, centred, and the mean that is taken from questions
     sentences.*      the same for the sentences, in the order of the passages
+    questions.*      the same for the passages' example questions, centred as questions are
     words/           the lexical index
 
 Only approved documents are in it: what isn't there can't be shown. Whether one may be shown today and to
@@ -24,18 +25,19 @@ from configs.packs.types import SourceDocument
 from contracts.base import Frozen
 from contracts.documents import DocumentGovernance, DocumentStatus, Embedder
 from contracts.errors import PackError, SnapshotMismatchError
-from indexes.chunking import chunks
+from indexes.chunking import chunks, heading
 from indexes.dense import DenseIndex
-from indexes.hybrid import HybridIndex, StoredPassage, in_context, sentence_in_context
+from indexes.hybrid import HybridIndex, StoredPassage, in_context, in_words, sentence_in_context
 from indexes.lexical import LexicalIndex
 from indexes.sentences import readable_sentences
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _MANIFEST = "manifest.json"
 _PASSAGES = "passages.json"
 _MEANINGS = "meanings"
 _SENTENCES = "sentences"
+_QUESTIONS = "questions"
 _WORDS = "words"
 #: How many texts are embedded in one call.
 _BATCH = 32
@@ -58,10 +60,12 @@ class _Contents(Frozen):
 
 
 def document_hashes(documents: Iterable[SourceDocument]) -> dict[str, str]:
-    """Document id to the SHA-256 of its governance and body: what a snapshot is held against."""
+    """Document id to the SHA-256 of all that a snapshot takes from it: what a snapshot is held against."""
+    taken = {"governance", "questions", "body"}
     return {
         document.governance.document_id: hashlib.sha256(
-            f"{document.governance.model_dump_json()}\0{document.body}".encode("utf-8", "replace")
+            # The body may hold what is no Unicode.
+            repr(document.model_dump(mode="python", include=taken)).encode("utf-8", "replace")
         ).hexdigest()
         for document in documents
     }
@@ -72,7 +76,8 @@ def build_snapshot(
 ) -> None:
     """Chunk, embed and index ``documents`` into ``folder``, which it replaces when all is written.
 
-    ``questions`` are examples of what will be asked: where such questions lie is taken into account.
+    ``questions`` are examples of what will be asked at all: where such questions lie is taken into account. The
+    documents' own example questions count for the passages of their sections.
     Raises ``PackError`` when two documents have one id.
     """
     hashes = document_hashes(documents)
@@ -106,12 +111,12 @@ def load_snapshot(folder: Path, *, model_id: str, dimensions: int, document_hash
         raise _mismatch(folder, "; ".join(complaints))
     try:
         contents = TypeAdapter(_Contents).validate_json((folder / _PASSAGES).read_bytes())
-        dense, sentences = DenseIndex.load(folder, _MEANINGS), DenseIndex.load(folder, _SENTENCES)
+        dense, sentences, questions = (DenseIndex.load(folder, name) for name in (_MEANINGS, _SENTENCES, _QUESTIONS))
         languages = {document.document_id: document.language for document in contents.documents}
         lexical = LexicalIndex.open(folder / _WORDS, [languages[p.document_id] for p in contents.passages])
     except (OSError, RuntimeError, ValueError, KeyError) as error:
         raise _mismatch(folder, f"it can't be read ({type(error).__name__})") from error
-    return HybridIndex(contents.documents, contents.passages, dense, sentences, lexical)
+    return HybridIndex(contents.documents, contents.passages, dense, sentences, questions, lexical)
 
 
 def _write(
@@ -123,22 +128,31 @@ def _write(
 ) -> None:
     approved = [document for document in documents if document.governance.status is DocumentStatus.APPROVED]
     passages: list[StoredPassage] = []
-    texts: list[tuple[str, str, int]] = []
+    texts: list[str] = []
+    words: list[tuple[str, str, int]] = []
     sentences: list[str] = []
     for number, document in enumerate(approved):
         for chunk in chunks(document):
-            stored = StoredPassage(**chunk.model_dump(), sentences=tuple(readable_sentences(chunk.text)))
+            stored = StoredPassage(
+                **chunk.model_dump(),
+                sentences=tuple(readable_sentences(chunk.text)),
+                questions=document.questions.get(heading(document, chunk.section), ()),
+            )
             passages.append(stored)
             sentences += [sentence_in_context(document.governance, stored, sentence) for sentence in stored.sentences]
-            texts.append((in_context(document.governance, stored), document.governance.language, number))
+            texts.append(in_context(document.governance, stored))
+            words.append((in_words(document.governance, stored), document.governance.language, number))
     contents = _Contents(documents=tuple(document.governance for document in approved), passages=tuple(passages))
     (folder / _PASSAGES).write_text(contents.model_dump_json(indent=1), encoding="utf-8")
     asked = _embedded(questions, embedder, is_query=True)
-    for name, embedded in ((_MEANINGS, [text for text, _, _ in texts]), (_SENTENCES, sentences)):
+    for name, embedded in ((_MEANINGS, texts), (_SENTENCES, sentences)):
         vectors = _embedded(embedded, embedder, is_query=False)
         DenseIndex.build(vectors, embedder.dimensions, asked).save(folder, name)
+    examples = [question for passage in passages for question in passage.questions]
+    vectors = _embedded(examples, embedder, is_query=True)
+    DenseIndex.build(vectors, embedder.dimensions, asked, alike=True).save(folder, _QUESTIONS)
     (folder / _WORDS).mkdir()
-    LexicalIndex.build(folder / _WORDS, texts)
+    LexicalIndex.build(folder / _WORDS, words)
     manifest = Manifest(
         format_version=FORMAT_VERSION,
         model_id=embedder.model_id,

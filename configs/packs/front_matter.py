@@ -4,7 +4,7 @@ from pydantic import ValidationError
 
 from configs.packs.complaint import Complaint
 from configs.packs.plain_words import in_plain_words
-from configs.packs.types import SourceDocument
+from configs.packs.types import DocumentHead, SourceDocument
 from configs.packs.yaml_lines import YamlFile, read_yaml
 from contracts.documents import DocumentGovernance
 
@@ -26,11 +26,12 @@ def read_document(file: str, text: str) -> tuple[SourceDocument | None, YamlFile
     if head.data is None:
         return None, head, list(head.complaints) or [_no_head(file, 2, "its governance is empty")]
     try:
-        governance = DocumentGovernance.model_validate(head.data)
+        read = DocumentHead.model_validate(head.data)
     except ValidationError as error:
-        return None, head, [*head.complaints, *in_plain_words(error, head, DocumentGovernance)]
+        return None, head, [*head.complaints, *in_plain_words(error, head, DocumentHead)]
+    governance = DocumentGovernance.model_validate(read.model_dump(exclude={"questions"}))
     body = "\n".join(lines[end + 1 :])
-    document = SourceDocument(path=file, governance=governance, body=body, body_line=end + 2)
+    document = SourceDocument(path=file, governance=governance, body=body, body_line=end + 2, questions=read.questions)
     return document, head, list(head.complaints)
 
 

@@ -227,9 +227,17 @@ class PackTests(Frozen):
     tests: tuple[PackTest, ...]
 
 
+class DocumentHead(DocumentGovernance):
+    """A document file's head: its governance and, by section, questions that the section answers."""
+
+    questions: dict[str, tuple[str, ...]] = {}
+
+
 class SourceDocument(Frozen):
     """One file of ``documents/``: its governance head and its Markdown body.
 
+    ``questions`` are examples of what each section answers, by its path of headings (``Care > Cleaning``), or by the
+    document's title for the text before the first heading.
     ``body_line`` is the file's line on which the body begins (from 1).
     """
 
@@ -237,6 +245,7 @@ class SourceDocument(Frozen):
     governance: DocumentGovernance
     body: str
     body_line: int
+    questions: dict[str, tuple[str, ...]] = {}
 
 
 class Pack(Frozen):

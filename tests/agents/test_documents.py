@@ -66,19 +66,19 @@ FOLLOWING = TASK.model_copy(update={"inputs": {"entities": TaskInput(task_id="t0
 def test_the_nearest_sentence_is_quoted_with_the_neighbours_that_are_near_too() -> None:
     found = quote(passage(*SENTENCES), rule=RULE)
     assert found is not None
-    assert found.text == " ".join(text for text, _ in SENTENCES[1:4])
+    assert found.text == " ".join(text for text, _ in SENTENCES[0:4])
 
 
 def test_a_quotation_begins_before_the_nearest_sentence_where_that_side_is_nearer() -> None:
-    found = quote(passage(("A.", 0.7), ("B.", 0.9), ("C.", 0.1), ("D.", 0.0)), rule=RULE)
+    found = quote(passage(("A.", 0.7), ("B.", 0.9), ("C.", 0.2), ("D.", 0.1), ("E.", 0.0)), rule=RULE)
     assert found is not None
-    assert found.text == "A. B. C."
+    assert found.text == "A. B. C. D."
 
 
 def test_the_first_sentence_is_never_left_out_when_it_is_the_nearest() -> None:
-    found = quote(passage(("A.", 0.9), ("B.", 0.8), ("C.", 0.7), ("D.", 0.6)), rule=RULE)
+    found = quote(passage(("A.", 0.9), ("B.", 0.8), ("C.", 0.7), ("D.", 0.6), ("E.", 0.5)), rule=RULE)
     assert found is not None
-    assert found.text == "A. B. C."
+    assert found.text == "A. B. C. D."
 
 
 def test_a_long_neighbour_is_left_out() -> None:
@@ -165,5 +165,46 @@ def test_the_fitted_rule_takes_what_is_near_and_complete_for_evidence_and_refuse
         return weigh("what does a helmet cost", (best, other)).probability
 
     far = passage(("Ropes are cheap.", 0.25), similarity=0.25)
-    assert probability(far) < evidence_rule().threshold < probability(near)
+    assert probability(far) < evidence_rule(asked=False).threshold < probability(near)
     assert probability(near.model_copy(update={"missing": 1.0})) < probability(near)
+
+
+def test_a_near_example_question_is_evidence_unless_another_passage_has_one_as_near() -> None:
+    best = passage(("Helmets are free.", 0.5), similarity=0.5).model_copy(update={"asked": 0.9})
+    other = passage(("Bells are polished.", 0.2), name="other", similarity=0.2).model_copy(update={"asked": 0.2})
+
+    def probability(*found: Passage) -> float:
+        return weigh("what does a helmet cost", found).probability
+
+    assert weigh("what does a helmet cost", (best, other)).reason is Reason.OK
+    far = best.model_copy(update={"asked": 0.1})
+    assert probability(far, other) < probability(best, other)
+    nearer = other.model_copy(update={"asked": 0.85})
+    assert probability(best, nearer) < probability(best, other)
+
+
+def test_the_rule_for_documents_without_example_questions_is_blind_to_them() -> None:
+    rule = evidence_rule(asked=False)
+    assert rule.sentence["asked"] == rule.weights["asked"] == rule.weights["asked_lead"] == 0.0
+    one = passage(("Helmets are free.", 0.8), similarity=0.8)
+    assert weigh("helmet", (one,)) == weigh("helmet", (one,), rule=rule)
+    assert weigh("helmet", (one.model_copy(update={"asked": 0.0}),)).probability != weigh("helmet", (one,)).probability
+
+
+def test_the_lead_of_example_questions_counts_from_the_nearest_elsewhere() -> None:
+    passages = [passage(*SENTENCES, name=name).model_copy(update={"asked": asked}) for name, asked in ASKED.items()]
+    found = features("?", [found for one in passages if (found := quote(one, rule=RULE))], ())
+    assert (found["asked"], found["asked_lead"]) == (0.75, 0.25)
+
+
+ASKED = {"first": 0.75, "second": 0.25, "third": 0.5, "without": None}
+
+
+def test_a_question_that_the_author_gave_as_an_example_is_answered_from_its_passage_alone() -> None:
+    told = passage(("A bicycle may come back one day late.", 0.1), name="told").model_copy(update={"asked": 0.9})
+    nearer = passage(("Helmets are lent for free.", 0.6), name="nearer").model_copy(update={"asked": 0.3})
+
+    found = judge(TASK, "may I bring it back later", (nearer, told))
+
+    assert found.reason is Reason.OK
+    assert [quoted.passage_id for quoted in found.passages] == ["told#0"]

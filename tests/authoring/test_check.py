@@ -470,6 +470,49 @@ def test_a_document_does_not_end_before_it_begins(told: Told) -> None:
     )
 
 
+EXAMPLES = "valid_from: 2026-01-01\nquestions:\n"
+
+
+def _examples(told: Told, written: str, at: str, message: str) -> None:
+    told("documents/guarantee.md", "valid_from: 2026-01-01\n", EXAMPLES + written, at, message)
+
+
+def test_example_questions_stand_under_a_heading_or_under_the_title(workshop: Path) -> None:
+    examples = EXAMPLES + "  Guarantee on repairs: [how long is it]\n  What is not covered: [are tyres covered]\n"
+    edit(workshop / "documents" / "guarantee.md", "valid_from: 2026-01-01\n", examples)
+    assert found(workshop) == []
+
+
+def test_the_section_of_example_questions_exists(told: Told) -> None:
+    name = "What is covered"
+    message = f"questions.{name}: the document has no section {name!r}; did you mean 'What is not covered'?"
+    _examples(told, f"  {name}: [are tyres covered]\n", f"{name}:", message)
+
+
+def test_a_section_with_example_questions_has_one(told: Told) -> None:
+    message = "questions.What is not covered: has no questions; add some or remove it"
+    _examples(told, "  What is not covered: []\n", "What is not covered:", message)
+
+
+def test_an_example_question_says_something(told: Told) -> None:
+    message = "questions.What is not covered[1]: is empty; remove it"
+    _examples(told, "  What is not covered:\n    - tyres?\n    - '?'\n", "- '?'", message)
+
+
+def test_one_example_question_under_two_sections_is_told(told: Told) -> None:
+    written = "  Guarantee on repairs:\n    - are tyres covered?\n  What is not covered:\n    - Are tyres covered\n"
+    where = "'Guarantee on repairs' already (documents/guarantee.md:11)"
+    message = f"questions.What is not covered[0]: stands under {where}; keep one of them"
+    _examples(told, written, "- Are tyres covered", message)
+
+
+def test_one_example_question_may_stand_under_documents_about_different_things(workshop: Path) -> None:
+    questions = "questions:\n  {}:\n    - how long does it last\nsource:"
+    edit(workshop / "documents" / "brake-pads.md", "source:", questions.format("Brake pads"))
+    edit(workshop / "documents" / "guarantee.md", "source:", questions.format("Guarantee on repairs"))
+    assert found(workshop) == []
+
+
 # tests.yaml
 
 

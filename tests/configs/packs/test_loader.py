@@ -106,6 +106,19 @@ def test_a_documents_governance_is_told_with_the_documents_lines(workshop: Path)
     assert complaints(workshop) == ["documents/guarantee.md:8: valid_from: must be a date, YYYY-MM-DD"]
 
 
+def test_a_documents_example_questions_are_read_beside_its_governance(workshop: Path) -> None:
+    questions = "questions:\n  What is not covered: [are tyres covered, what about chains]\n"
+    edit(workshop / "documents" / "guarantee.md", "source:", f"{questions}source:")
+    (document,) = (document for document in load_pack(workshop).documents if document.questions)
+    assert document.questions == {"What is not covered": ("are tyres covered", "what about chains")}
+    assert document.governance.document_id == "guarantee"
+
+
+def test_example_questions_of_another_type_are_told_by_their_line(workshop: Path) -> None:
+    edit(workshop / "documents" / "guarantee.md", "source:", "questions:\n  What is not covered: tyres\nsource:")
+    assert complaints(workshop) == ["documents/guarantee.md:10: questions.What is not covered: must be a list"]
+
+
 def test_one_text_for_two_audiences_is_refused(workshop: Path) -> None:
     queries = workshop / "queries.yaml"
     text = queries.read_text(encoding="utf-8")

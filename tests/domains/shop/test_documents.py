@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from rapidfuzz import fuzz, process
 
 from configs.packs.front_matter import read_document
 from configs.packs.types import SourceDocument
@@ -193,6 +194,20 @@ def test_the_question_sets_have_their_sizes(name: str) -> None:
 def test_no_question_stands_in_both_sets() -> None:
     test, train = ({str(question["question"]) for question in _questions(name)} for name in QUESTION_SETS)
     assert not test & train
+
+
+@pytest.mark.parametrize("name", ["train", "test", "blind"])
+def test_no_example_question_is_a_copy_of_a_question_that_measures(
+    name: str, documents: dict[str, SourceDocument]
+) -> None:
+    def plain(text: object) -> str:
+        return " ".join(re.findall(r"\w+", str(text).casefold()))
+
+    measuring = [plain(question["question"]) for question in _questions(name)]
+    examples = {plain(text) for one in documents.values() for texts in one.questions.values() for text in texts}
+    assert len(examples) > 1000
+    copies = [process.extractOne(text, measuring, scorer=fuzz.ratio, score_cutoff=85) for text in examples]
+    assert sum(copy is not None for copy in copies) == 0
 
 
 @pytest.mark.parametrize("name", QUESTION_SETS)
