@@ -3,8 +3,19 @@
 import logging
 import logging.handlers
 import sys
+import traceback
+from types import TracebackType
 
 from configs.settings import Settings
+
+
+class _Formatter(logging.Formatter):
+    """Writes tracebacks itself: the standard one prints them, and Ray replaces ``print`` in its workers."""
+
+    def formatException(  # noqa: N802  # logging's name
+        self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+    ) -> str:
+        return "".join(traceback.format_exception(ei[1])).rstrip()
 
 
 def log_as(part: str, settings: Settings) -> None:
@@ -15,7 +26,7 @@ def log_as(part: str, settings: Settings) -> None:
     """
     folder = settings.home / "logs"
     folder.mkdir(parents=True, exist_ok=True)
-    form = logging.Formatter(f"%(asctime)s %(levelname)s {part}[%(process)d] %(name)s: %(message)s")
+    form = _Formatter(f"%(asctime)s %(levelname)s {part}[%(process)d] %(name)s: %(message)s")
     root = logging.getLogger()
     for handler in (logging.handlers.WatchedFileHandler(folder / f"{part}.log"), logging.StreamHandler(sys.stderr)):
         handler.setFormatter(form)

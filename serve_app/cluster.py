@@ -36,8 +36,6 @@ RAY_ENVIRONMENT = {
     "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "5",
     # The engines are single-threaded by choice: many replicas share few cores.
     "OMP_NUM_THREADS": "1",
-    # Ray would put its own print in place of the built-in one, which spoils tracebacks in logs.
-    "RAY_TQDM_PATCH_PRINT": "0",
 }
 
 APPLICATION = "frontline"

@@ -1,9 +1,11 @@
 """Session states as JSON text that keeps what plain JSON loses: whether a value was a date or a text.
 
 A slot's value may be a text, a number or a date. Pydantic's JSON writes a date as a text and can't tell
-afterwards which it was, so dates are written as ``{"$date": "2025-03-01"}`` and moments as ``{"$datetime": …}``.
+afterwards which it was, so dates are written as ``{"$date": "2025-03-01"}`` and moments as ``{"$datetime": …}``;
+bytes, which JSON has no form for, as ``{"$bytes": …}`` in base64.
 """
 
+import base64
 import json
 from datetime import date, datetime
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 from contracts.errors import StoreError
 from contracts.sessions import SESSION_STATE_VERSION, SessionState
 
-_DATE, _DATETIME = "$date", "$datetime"
+_DATE, _DATETIME, _BYTES = "$date", "$datetime", "$bytes"
 
 
 def encode_state(state: SessionState) -> str:
@@ -40,6 +42,8 @@ def _tagged(value: object) -> dict[str, str]:
         return {_DATETIME: value.isoformat()}
     if isinstance(value, date):
         return {_DATE: value.isoformat()}
+    if isinstance(value, bytes):
+        return {_BYTES: base64.b64encode(value).decode()}
     raise TypeError(f"a session state can't hold a {type(value).__name__}")
 
 
@@ -48,4 +52,6 @@ def _untagged(value: dict[str, Any]) -> Any:
         return datetime.fromisoformat(value[_DATETIME])
     if value.keys() == {_DATE}:
         return date.fromisoformat(value[_DATE])
+    if value.keys() == {_BYTES}:
+        return base64.b64decode(value[_BYTES])
     return value

@@ -169,3 +169,17 @@ async def test_what_is_not_wanted_is_not_done(replica: Replica, maya: Principal)
     reply = reply_of(await replica.ask("please don't connect me with a human", maya))
     assert reply.handover_id is None
     assert "Nothing has been done" in reply.text
+
+
+async def test_what_was_too_much_for_one_turn_is_looked_up_at_a_yes(replica: Replica, maya: Principal) -> None:
+    first = await replica.ask(
+        "Where is order 11568? What did order 10566 cost in total? How much is the Brookline W700? "
+        "Do you have the Lumivane Glow in stock?",
+        maya,
+    )
+    assert "Lumivane Glow" in reply_of(first).text
+    assert "shall I do that next?" in reply_of(first).text
+
+    second = await replica.ask("yes please", maya, session_id=first.session_id)
+
+    assert [part.tool for part in reply_of(second).parts] == ["product_stock"]
