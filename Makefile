@@ -38,6 +38,7 @@ bench: $(VENV)/.ready-dev
 evals: $(VENV)/.ready-dev
 	$(BIN)/python -m evals.understanding
 	$(BIN)/python -m evals.retrieval
+	$(BIN)/python -m evals.evidence
 
 # The sample business, written anew from its seeded script.
 domain: $(VENV)/.ready
