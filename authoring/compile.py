@@ -22,14 +22,13 @@ from pydantic import ValidationError
 from agents.lexicon import Lexicon, mask_phrasing
 from authoring.graph_rows import graph_rows
 from authoring.phrasings import Phrasing, phrasings
+from configs.packs.compiled import HEAD, LEXICON, MANIFEST, PACK, SNAPSHOT
 from configs.packs.types import Pack
 from contracts.base import Frozen
 from contracts.documents import Embedder, EntityRef
 from contracts.graph import GraphEdges, GraphNodes
 from indexes import snapshot
 from models.heads import intent_head
-
-MANIFEST, PACK, LEXICON, HEAD, SNAPSHOT = "manifest.json", "pack.json", "lexicon.json", "head.npz", "snapshot"
 
 #: Raised whenever the same pack compiles to something else.
 FORMAT_VERSION = 2

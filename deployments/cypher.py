@@ -9,6 +9,7 @@ from ray import serve
 from authoring.graph_rows import graph_rows
 from configs.logs import log_as
 from configs.packs.digest import pack_digest
+from configs.packs.types import Pack
 from contracts.base import Row, Value
 from contracts.context import CallContext
 from contracts.errors import DeniedError, PackError, StoreError
@@ -31,7 +32,7 @@ class CypherReplica:
         log_as("cypher", installation.settings)
         pack = installation.pack()
         self._schema = pack.schema_
-        self._store = await open_graph(installation)
+        self._store = await open_graph(installation, pack)
 
     @served(repeatable=True)
     async def read(self, ctx: CallContext, text: str, arguments: Mapping[str, Value]) -> tuple[Row, ...]:
@@ -52,12 +53,11 @@ class CypherReplica:
             await store.close()
 
 
-async def open_graph(installation: Installation) -> KgliteStore:
+async def open_graph(installation: Installation, pack: Pack) -> KgliteStore:
     """The pack's graph, loaded from its data where that has not happened yet.
 
     Raises ``PackError`` when that data is no longer what was compiled.
     """
-    pack = installation.pack()
     path = installation.settings.graph_path(pack.domain.name, pack.digest)
     store = await KgliteStore.open(path, schema=pack.schema_, wait_s=_LOCK_WAIT_S)
     if await store.loaded_digest() != pack.digest:

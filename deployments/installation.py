@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from configs.packs.compiled import PACK
 from configs.packs.types import Pack
 from configs.settings import Settings
 from contracts.base import Frozen
@@ -15,4 +16,4 @@ class Installation(Frozen):
 
     def pack(self) -> Pack:
         """The pack as it was compiled, whatever has been edited since."""
-        return Pack.model_validate_json((self.compiled / "pack.json").read_bytes())
+        return Pack.model_validate_json((self.compiled / PACK).read_bytes())

@@ -8,6 +8,8 @@ from ray.serve.handle import DeploymentHandle
 from agents.lexicon import Lexicon
 from agents.reader import Reader
 from configs.logs import log_as
+from configs.packs.compiled import HEAD, LEXICON
+from configs.packs.types import Pack
 from contracts.clock import Deadline
 from contracts.context import CallContext
 from contracts.sessions import Dialogue
@@ -23,7 +25,7 @@ class RouterReplica:
 
     def __init__(self, installation: Installation, embedder: DeploymentHandle[Any]) -> None:
         log_as("router", installation.settings)
-        self._reader = load_reader(installation)
+        self._reader = load_reader(installation, installation.pack())
         settings = installation.settings
         self._vectors = QuestionVectors(embedder, settings, cap_ms=settings.budgets.understand_ms)
 
@@ -36,10 +38,10 @@ class RouterReplica:
         return self._reader.decide(reading, vectors)
 
 
-def load_reader(installation: Installation) -> Reader:
+def load_reader(installation: Installation, pack: Pack) -> Reader:
     """The reader of a compiled pack."""
     folder = installation.compiled
-    return Reader(Lexicon.load(folder / "lexicon.json"), IntentHead.load(folder / "head.npz"), installation.pack())
+    return Reader(Lexicon.load(folder / LEXICON), IntentHead.load(folder / HEAD), pack)
 
 
 Router = serve.deployment()(RouterReplica)

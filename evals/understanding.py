@@ -21,6 +21,7 @@ from agents.fit import judge_intents, query_named
 from agents.lexicon import Lexicon
 from agents.reader import Reader
 from authoring.compile import compile_pack
+from configs.packs.compiled import HEAD, LEXICON
 from configs.packs.loader import load_pack
 from configs.packs.types import Pack
 from configs.settings import ROOT
@@ -203,7 +204,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         compile_pack(pack, embedder, Path(folder) / "compiled", console.print)
         compiled = Path(folder) / "compiled"
-        reader = Reader(Lexicon.load(compiled / "lexicon.json"), IntentHead.load(compiled / "head.npz"), pack)
+        reader = Reader(Lexicon.load(compiled / LEXICON), IntentHead.load(compiled / HEAD), pack)
         for path in files:
             _table(console, path.name, evaluate(reader, pack, embedder, load_labels(path)))
     return 0

