@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from authoring.cells import cell_value
-from authoring.nearest import hint
+from configs.nearest import hint
 from authoring.tables import DATA, Table, read_table
 from configs.packs.complaint import Complaint
 from configs.packs.loader import MAPPING

@@ -1,5 +1,6 @@
 """The same turn two ways: composed in one process, and over HTTP on Serve."""
 
+import asyncio
 import statistics
 import time
 from collections.abc import Mapping
@@ -49,7 +50,7 @@ class InProcess:
     async def open(cls, compiled_by: Settings, settings: Settings) -> "InProcess":
         """With stores of its own below ``settings.home``; the compiled pack is that of ``compiled_by``."""
         settings.state.mkdir(parents=True, exist_ok=True)
-        installation = install(compiled_by).model_copy(update={"settings": settings})
+        installation = (await asyncio.to_thread(install, compiled_by)).model_copy(update={"settings": settings})
         sessions = await SqliteSessionStore.open(settings.sessions_path)
         saver = await FencedSqliteSaver.open(settings.checkpoints_path, sessions=sessions)
         records = await SqlRecordsStore.open(settings.records_url)

@@ -1,5 +1,6 @@
 """The checks of ``frontline doctor``: each looks at one thing and says what to do about it."""
 
+import asyncio
 import importlib.metadata
 import os
 import shutil
@@ -16,7 +17,8 @@ from packaging.requirements import Requirement
 from cli.client import ClientError, FrontlineClient, ServiceUnreachableError
 from configs.keys import KEY_VARIABLE, key_path, signing_key
 from configs.packs.loader import load_pack
-from configs.settings import Settings
+from configs.packs.types import Pack
+from configs.settings import Settings, read_settings
 from contracts.base import Frozen
 from contracts.errors import FrontlineError
 
@@ -49,11 +51,17 @@ def all_checks(url: str) -> Iterator[Check]:
     yield python_version(sys.version_info[:2])
     yield packages(importlib.metadata.requires)
     yield faiss_builds(_installed)
-    settings = Settings()
+    try:
+        settings = read_settings()
+    except FrontlineError as error:
+        yield Check(name="settings", level=Level.FAIL, detail=error.detail, what_to_do="Correct the variables.")
+        return
     yield memory(psutil.virtual_memory().available)
     yield disk(_nearest_folder(settings.home))
     yield key(settings)
     yield pack(settings)
+    if settings.neo4j_uri is not None:
+        yield graph_server(settings)
     yield from service(url)
 
 
@@ -171,6 +179,52 @@ def pack(settings: Settings) -> Check:
     if not settings.compiled(loaded.domain.name, loaded.digest).exists():
         return Check(name="pack", level=Level.WARN, detail=f"{name} is not compiled", what_to_do=compile_it)
     return Check(name="pack", level=Level.OK, detail=f"{name} is compiled and up to date")
+
+
+def graph_server(settings: Settings) -> Check:
+    """Whether the graph server answers, and whether it holds the pack's data."""
+    name = "graph server"
+    try:
+        loaded = load_pack(settings.pack)
+    except FrontlineError:
+        return Check(
+            name=name,
+            level=Level.WARN,
+            detail=f"{settings.neo4j_uri} was not asked, because the pack can't be read",
+            what_to_do="Correct the pack first.",
+        )
+    try:
+        detail, digest = asyncio.run(_graph_server_holds(settings, loaded))
+    except FrontlineError as error:
+        return Check(
+            name=name,
+            level=Level.FAIL,
+            detail=f"{settings.neo4j_uri} can't be used: {error.detail}",
+            what_to_do="Start it, or correct FRONTLINE_NEO4J_URI, …_USER, …_PASSWORD or …_DATABASE.",
+        )
+    if digest == loaded.digest:
+        return Check(name=name, level=Level.OK, detail=f"{settings.neo4j_uri} answers. {detail}")
+    return Check(
+        name=name,
+        level=Level.WARN,
+        detail=f"{settings.neo4j_uri} answers. {detail}",
+        what_to_do="If that is not wanted, `frontline graph load` loads the pack's data.",
+    )
+
+
+async def _graph_server_holds(settings: Settings, loaded: Pack) -> tuple[str, str | None]:
+    """What the server holds, in a sentence, and the digest of its last load."""
+    # Only where a server is configured its driver is loaded.
+    from deployments.graph_store import holds_data, open_server, what_is_there
+
+    store = await open_server(settings, loaded.schema_)
+    try:
+        if not await holds_data(store):
+            return "It is empty; `frontline serve` loads the pack's data.", None
+        digest = await store.loaded_digest()
+        return what_is_there(digest, loaded), digest
+    finally:
+        await store.close()
 
 
 def service(url: str) -> Iterator[Check]:

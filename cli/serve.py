@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from configs.settings import Settings
+from cli.options import fail
+from configs.settings import read_settings
 from contracts.errors import FrontlineError
 from serve_app.cluster import running_application
 
@@ -27,7 +28,10 @@ def serve(
     given = {name: value for name, value in {"port": port, "pack": pack}.items() if value is not None}
     # Replicas read their settings from the environment: they must see what this command was told.
     os.environ.update({f"FRONTLINE_{name.upper()}": str(value) for name, value in given.items()})
-    settings = Settings()
+    try:
+        settings = read_settings()
+    except FrontlineError as error:
+        fail(error.detail)
     try:
         with running_application(settings, _say):
             address = f"http://{settings.host}:{settings.port}"

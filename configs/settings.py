@@ -5,15 +5,20 @@ The numbers of each deployment come from the profile's YAML file, where each sta
 """
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
-from pydantic import Field
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from contracts.base import Frozen
 from contracts.errors import BadRequestError
 
 ROOT = Path(__file__).resolve().parent.parent
+
+#: What a graph server's address may begin with: one server or a cluster, in plain, or encrypted with a certificate
+#: that is checked (``+s``) or not (``+ssc``).
+NEO4J_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 
 class Budgets(Frozen):
@@ -34,7 +39,7 @@ class Budgets(Frozen):
 
 
 class Replicas(Frozen):
-    """The numbers of one deployment, as Ray Serve names them.."""
+    """The numbers of one deployment, as Ray Serve names them."""
 
     min_replicas: int = 1
     max_replicas: int = 1
@@ -49,18 +54,30 @@ class Replicas(Frozen):
 
 
 class Profile(Frozen):
-    """``configs/profiles/<name>.yaml``."""
+    """``configs/profiles/<name>.yaml``. ``with_graph_server`` replaces numbers where the graph is a server's."""
 
     name: str
     object_store_mb: int
     scheduling_cpus: int
     deployments: dict[str, Replicas]
+    with_graph_server: dict[str, Replicas]
+
+    def numbers(self, *, graph_server: bool) -> dict[str, Replicas]:
+        """Each deployment's numbers, by the deployment's name."""
+        return self.deployments | (self.with_graph_server if graph_server else {})
 
 
 class Settings(BaseSettings):
-    """What an operator sets. ``home`` keeps the key, compiled packs and the embedded stores."""
+    """What an operator sets. ``home`` keeps the key, compiled packs and the embedded stores.
 
-    model_config = SettingsConfigDict(env_prefix="FRONTLINE_", env_nested_delimiter="__", frozen=True, extra="ignore")
+    With ``neo4j_uri`` the graph is that server's, in ``neo4j_database`` (without it, in its default one), and
+    ``neo4j_pool_size`` is the most connections that one process opens to it. Without it the graph is embedded.
+    """
+
+    # A complaint about a value shows up in logs, and the value may be a secret.
+    model_config = SettingsConfigDict(
+        env_prefix="FRONTLINE_", env_nested_delimiter="__", frozen=True, extra="ignore", hide_input_in_errors=True
+    )
 
     home: Path = Path.home() / ".frontline"
     profile: str = "cpu"
@@ -69,6 +86,34 @@ class Settings(BaseSettings):
     port: int = Field(8000, ge=1, le=65535)
     budgets: Budgets = Budgets()
     embedding_cache_entries: int = Field(5_000, ge=0)
+    neo4j_uri: str | None = None
+    neo4j_user: str = "neo4j"
+    neo4j_password: SecretStr = SecretStr("")
+    neo4j_database: str | None = None
+    neo4j_pool_size: int = Field(32, ge=1)
+
+    @field_validator("neo4j_uri", "neo4j_database", mode="before")
+    @classmethod
+    def _empty_is_not_set(cls, value: str | None) -> str | None:
+        return value or None
+
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _address_without_secrets(cls, value: str | None) -> str | None:
+        if value is None:
+            return value
+        address = urlsplit(value)
+        if address.scheme not in NEO4J_SCHEMES or not address.hostname:
+            raise ValueError(f"must be an address like bolt://localhost:7687, with one of {', '.join(NEO4J_SCHEMES)}")
+        if "@" in address.netloc:
+            raise ValueError("must not hold the user or the password: set FRONTLINE_NEO4J_USER and …_PASSWORD")
+        return value
+
+    @model_validator(mode="after")
+    def _server_needs_a_password(self) -> "Settings":
+        if self.neo4j_uri is not None and not self.neo4j_password.get_secret_value():
+            raise ValueError("FRONTLINE_NEO4J_URI is set, so FRONTLINE_NEO4J_PASSWORD must be set too")
+        return self
 
     @property
     def state(self) -> Path:
@@ -94,6 +139,22 @@ class Settings(BaseSettings):
     def graph_path(self, name: str, digest: str) -> Path:
         """The embedded graph of a pack's content."""
         return self.state / "graph" / f"{name}-{digest[:16]}"
+
+
+def read_settings(**given: object) -> Settings:
+    """The settings of the environment, with ``given`` before it.
+
+    Raises ``BadRequestError`` that names each variable that is wrong, and never its value.
+    """
+    try:
+        return Settings(**given)  # type: ignore[arg-type]  # checked by the model itself
+    except ValidationError as error:
+        complaints = []
+        for found in error.errors(include_input=False, include_url=False, include_context=False):
+            variable = "__".join(str(part) for part in found["loc"]).upper()
+            message = found["msg"].removeprefix("Value error, ")
+            complaints.append(f"FRONTLINE_{variable}: {message}" if variable else message)
+        raise BadRequestError("; ".join(complaints) + ".") from error
 
 
 def load_profile(name: str) -> Profile:

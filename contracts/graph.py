@@ -4,12 +4,16 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from contracts.base import Frozen, Row, Value
+from contracts.base import Argument, Frozen, Row, Value
 from contracts.principal import Principal
 
 
 class PropertyType(StrEnum):
-    """Types that both graph engines keep alike."""
+    """Types that both graph engines keep alike.
+
+    A datetime has its offset from UTC; a point is WGS 84, longitude and latitude. Graphs keep no decimals: those
+    are floats.
+    """
 
     STRING = "string"
     INTEGER = "integer"
@@ -17,6 +21,8 @@ class PropertyType(StrEnum):
     BOOLEAN = "boolean"
     DATE = "date"
     DATETIME = "datetime"
+    DURATION = "duration"
+    POINT = "point"
 
 
 class Audience(StrEnum):
@@ -42,7 +48,7 @@ class LabelSchema(Frozen):
 
 
 class RelationshipSchema(Frozen):
-    """A relationship type between two labels, in its one direction.
+    """A relationship type between two labels, in its one direction, with its own properties where it has any.
 
     ``owning``: what belongs to the start node's customer belongs, over it, to the same customer.
     """
@@ -51,12 +57,14 @@ class RelationshipSchema(Frozen):
     start: str
     end: str
     owning: bool = False
+    properties: dict[str, PropertySchema] = {}
 
 
 class GraphSchema(Frozen):
-    """Everything a query may name, and the pack's own query texts with who may run each.
+    """Everything that a query may name, and what of it belongs to whom.
 
-    ``predefined`` maps a query's text, as :func:`governance.prover.canonical` prints it, to its audience.
+    ``public_labels`` are everybody's. ``staff_labels`` maps a role of staff (``agent``, ``admin``, or a scope of
+    the principal's) to the further labels that it may read, of all customers; without the map, staff read all.
     """
 
     customer_label: str
@@ -64,14 +72,40 @@ class GraphSchema(Frozen):
     labels: dict[str, LabelSchema]
     relationships: tuple[RelationshipSchema, ...]
     public_labels: frozenset[str]
-    predefined: dict[str, Audience] = {}
+    staff_labels: dict[str, frozenset[str]] | None = None
 
 
 class ProvenQuery(Frozen):
-    """A read that may run, for this principal alone. Made by ``governance.prover.prove`` only."""
+    """A read that may run, for this principal alone. Made by ``governance.prover.prove`` only.
+
+    ``text`` is printed from what was proven, ``columns`` are its result's. ``parameter_types`` holds those
+    parameters whose type the text settles (compared with a property, say); of ``list_parameters`` it is the type
+    of the items.
+    """
 
     text: str
+    columns: tuple[str, ...]
     parameters: frozenset[str]
+    parameter_types: dict[str, PropertyType] = {}
+    list_parameters: frozenset[str] = frozenset()
+    principal: Principal
+
+
+class ProvenWrite(Frozen):
+    """A change that may run, for this principal alone. Made by ``governance.prover.prove_write`` only.
+
+    ``lock_text`` runs first in the same transaction where an engine checks and writes in two steps: it takes the
+    write locks of all nodes that ``text`` reads its preconditions from or changes, so that nothing slips between.
+    ``parameter_values`` lists, for parameters that fill an enumerated property, the values allowed.
+    """
+
+    text: str
+    lock_text: str
+    columns: tuple[str, ...]
+    parameters: frozenset[str]
+    parameter_types: dict[str, PropertyType] = {}
+    list_parameters: frozenset[str] = frozenset()
+    parameter_values: dict[str, tuple[str, ...]] = {}
     principal: Principal
 
 
@@ -99,16 +133,55 @@ class ReadLimits(Frozen):
     max_work_units: int = 5_000_000
 
 
-class GraphStore(Protocol):
-    """A graph engine. Reads take a ``ProvenQuery`` and nothing else."""
+class WriteLimits(Frozen):
+    """Bounds of one write. One that would change more than ``max_changes`` is rolled back (``OverLimitError``)."""
 
-    async def read(self, query: ProvenQuery, arguments: Mapping[str, Value], limits: ReadLimits) -> tuple[Row, ...]:
+    timeout_ms: int = 5_000
+    max_changes: int = 200
+
+
+class WriteOutcome(Frozen):
+    """What became of a write. ``changes`` counts the nodes and relationships created or deleted; where none was, the
+    properties set or removed. (Engines count the properties of what they create differently.)
+
+    No change means refused: the preconditions in the text did not hold. ``replayed``: the key had been used
+    already, and this is what was stored then.
+    """
+
+    rows: tuple[Row, ...]
+    changes: int
+    replayed: bool = False
+
+
+class GraphStore(Protocol):
+    """A graph engine. Reads take a ``ProvenQuery`` and nothing else, writes a ``ProvenWrite``."""
+
+    async def read(self, query: ProvenQuery, arguments: Mapping[str, Argument], limits: ReadLimits) -> tuple[Row, ...]:
         """Rows of a proven query, in its order.
 
         ``$customer_id`` is filled from ``query.principal`` here, never from ``arguments``.
         Raises ``BadRequestError`` (a parameter missing, unknown or mistyped), ``OutOfTimeError``,
         ``OverLimitError`` or ``StoreError``.
         """
+        ...
+
+    async def write(
+        self,
+        write: ProvenWrite,
+        arguments: Mapping[str, Argument],
+        idempotency_key: str,
+        limits: WriteLimits,
+    ) -> WriteOutcome:
+        """Carry out a proven write once, however often it is asked for under its key.
+
+        The key and the outcome, a refusal too, are stored in the effect's own transaction. Raises as ``read``
+        does, and ``ConflictError`` when the key was used for another text, principal or other arguments.
+        After ``OutOfTimeError`` or ``StoreError`` the outcome may be unknown: ask :meth:`written`.
+        """
+        ...
+
+    async def written(self, idempotency_key: str) -> WriteOutcome | None:
+        """What was stored under the key, ``None`` when nothing was: then nothing has happened."""
         ...
 
     async def ready(self) -> bool:
@@ -129,7 +202,10 @@ class GraphNodes(Frozen):
 
 
 class GraphEdges(Frozen):
-    """Relationships of one type for a bulk load: pairs of (start key value, end key value)."""
+    """Relationships of one type for a bulk load: pairs of (start key value, end key value).
+
+    ``properties``, where the type has any: one map a pair, in the same order.
+    """
 
     type: str
     start_label: str
@@ -137,3 +213,4 @@ class GraphEdges(Frozen):
     end_label: str
     end_key: str
     pairs: Sequence[tuple[Value, Value]]
+    properties: Sequence[dict[str, Value]] = ()

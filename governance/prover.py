@@ -1,22 +1,33 @@
-"""Proof that a query's text may run for a principal. The only maker of :class:`ProvenQuery`.
+"""Proof that a query's text may run for a principal. The only maker of ``ProvenQuery`` and ``ProvenWrite``.
 
-Closed by default: what is not known to be safe is a violation. Known are the pack's own query texts,
-compared in canonical print, each with its audience; any other text is refused.
+Parse, lower to a small tree, check, print anew: what runs is printed from what was checked. Closed by default:
+what the proof doesn't know is a violation. The yardstick is non-interference: what is proven returns equal rows on
+two graphs that differ only in another customer's data. ``docs/cypher-subset.md`` tells what passes.
 """
 
-import re
+from dataclasses import dataclass
+from weakref import finalize
 
-from configs.packs.canonical import canonical
-from contracts.graph import Audience, GraphSchema, ProvenQuery, Violation, Violations
+from cachetools import LRUCache
+
+
+from contracts.graph import Audience, GraphSchema, PropertyType, ProvenQuery, ProvenWrite, Violation, Violations
 from contracts.principal import Principal, PrincipalKind
+from governance.proof import syntax as s
+from governance.proof.clauses import Rows, check_query
+from governance.proof.lower import lower
+from governance.proof.render import render
+from governance.proof.scope import Proof, Scope, scope_of
+from governance.proof.source import parse
+from governance.proof.violation import RefusedError
+from governance.proof.writes import check_write
 
-#: The longest text that is looked at; a longer one is refused unread.
-MAX_TEXT_CHARACTERS = 4_000
+#: Verdicts kept for one schema, by text and scope; refusals too, so that a costly text costs once.
+_KEPT_VERDICTS = 4_096
+#: The longest text that is printed; what a text says in 4,000 characters is rarely a third longer printed.
+_MAX_PRINTED_CHARACTERS = 16_000
 
-_PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
-_STRING_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-
-#: Which audiences each kind of principal belongs to. Staff kinds get their own scopes with their own queries.
+#: Which audiences each kind of principal belongs to.
 _AUDIENCES: dict[PrincipalKind, frozenset[Audience]] = {
     PrincipalKind.GUEST: frozenset({Audience.PUBLIC}),
     PrincipalKind.CUSTOMER: frozenset({Audience.PUBLIC, Audience.CUSTOMER}),
@@ -31,26 +42,97 @@ def audiences(principal: Principal) -> frozenset[Audience]:
     return _AUDIENCES[principal.kind]
 
 
-def parameters(text: str) -> frozenset[str]:
-    """Names of the parameters that a query's text uses, string literals left out."""
-    return frozenset(_PARAMETER.findall(_STRING_LITERAL.sub("''", text)))
-
-
 def prove(text: str, schema: GraphSchema, principal: Principal) -> ProvenQuery | Violations:
-    """The proven query for this principal, or the reasons why the text may not run.
+    """The proven read for this principal, or the reasons why the text may not run."""
+    verdict = _verdict("read", text, schema, principal)
+    if isinstance(verdict, Violations):
+        return verdict
+    return ProvenQuery(
+        text=verdict.text,
+        columns=verdict.columns,
+        parameters=verdict.parameters,
+        parameter_types=verdict.parameter_types,
+        list_parameters=verdict.list_parameters,
+        principal=principal,
+    )
 
-    The text that runs is the canonical print of what was compared, not the text that came in.
-    """
-    if len(text) > MAX_TEXT_CHARACTERS:
-        return _refused("length", f"The query is longer than {MAX_TEXT_CHARACTERS:,} characters; shorten it.")
-    printed = canonical(text)
-    audience = schema.predefined.get(printed)
-    if audience is None:
-        return _refused("unknown-text", "The query is not one of the pack's predefined queries.")
-    if audience not in audiences(principal):
-        return _refused("audience", f"The query is for {audience} callers; this caller is a {principal.kind}.")
-    return ProvenQuery(text=printed, parameters=parameters(printed), principal=principal)
+
+def prove_write(text: str, schema: GraphSchema, principal: Principal) -> ProvenWrite | Violations:
+    """The proven change for this principal, or the reasons why the text may not run."""
+    verdict = _verdict("write", text, schema, principal)
+    if isinstance(verdict, Violations):
+        return verdict
+    return ProvenWrite(
+        text=verdict.text,
+        lock_text=verdict.lock_text,
+        columns=verdict.columns,
+        parameters=verdict.parameters,
+        parameter_types=verdict.parameter_types,
+        list_parameters=verdict.list_parameters,
+        parameter_values=verdict.parameter_values,
+        principal=principal,
+    )
 
 
-def _refused(rule: str, message: str) -> Violations:
-    return Violations(items=(Violation(rule=rule, message=message),))
+@dataclass(frozen=True)
+class _Verdict:
+    """What was proven, for every principal of its scope."""
+
+    text: str
+    lock_text: str
+    columns: tuple[str, ...]
+    parameters: frozenset[str]
+    parameter_types: dict[str, PropertyType]
+    list_parameters: frozenset[str]
+    parameter_values: dict[str, tuple[str, ...]]
+
+
+_Key = tuple[str, str, Scope]
+_kept: dict[int, LRUCache[_Key, _Verdict | Violations]] = {}
+
+
+def _verdict(kind: str, text: str, schema: GraphSchema, principal: Principal) -> _Verdict | Violations:
+    kept = _kept.get(id(schema))
+    if kept is None:
+        # By identity: hashing a schema would cost more than a proof. It goes with its schema.
+        kept = _kept[id(schema)] = LRUCache(_KEPT_VERDICTS)
+        finalize(schema, _kept.pop, id(schema), None)
+    scope = scope_of(schema, principal)
+    key = (kind, text, scope)
+    verdict = kept.get(key)
+    if verdict is None:
+        verdict = kept[key] = _proven(kind, text, Proof(schema, scope))
+    return verdict
+
+
+def _proven(kind: str, text: str, proof: Proof) -> _Verdict | Violations:
+    try:
+        query = lower(parse(text))
+        if kind == "read":
+            columns, lock_text = _check_read(proof, query), ""
+        else:
+            columns, lock_text = check_write(proof, query)
+        printed = render(query)
+        if len(printed) > _MAX_PRINTED_CHARACTERS:
+            raise RefusedError("length", "The query is too long once it is written out; shorten it.")
+    except RefusedError as refused:
+        return Violations(items=(refused.violation,))
+    return _Verdict(
+        text=printed,
+        lock_text=lock_text,
+        columns=tuple(columns),
+        parameters=frozenset(proof.parameters),
+        parameter_types={name: PropertyType(type_.kind) for name, type_ in proof.parameter_types.items()},
+        list_parameters=frozenset(proof.list_parameters),
+        parameter_values=proof.parameter_values,
+    )
+
+
+def _check_read(proof: Proof, query: s.Query) -> list[str]:
+    for branch in query.branches:
+        for clause in branch:
+            if isinstance(clause, s.WRITES):
+                raise RefusedError(
+                    "read-only", "This query may only read; CREATE, MERGE, SET, REMOVE and DELETE are not allowed."
+                )
+    return [name for name, _ in check_query(proof, query, Rows({}, {}), inner=False)]

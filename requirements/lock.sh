@@ -11,8 +11,7 @@ compile() {
         --no-annotate --no-header --no-emit-package kglite "$@" pyproject.toml requirements/build.in -o "$out"
 }
 # dev first and widest; the others take its versions, so that all groups agree.
-compile dev --extra cpu --extra redis --extra neo4j --extra dev
+compile dev --extra cpu --extra redis --extra dev
 compile cpu --extra cpu --constraint requirements/dev.lock
 compile redis --extra cpu --extra redis --constraint requirements/dev.lock
-compile neo4j --extra cpu --extra neo4j --constraint requirements/dev.lock
 compile gpu --extra gpu --constraint requirements/dev.lock

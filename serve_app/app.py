@@ -9,7 +9,7 @@ ingress ─┬─ router ────── embedder
 
 from ray.serve import Application, Deployment
 
-from configs.settings import Settings, load_profile
+from configs.settings import load_profile, read_settings
 from deployments.cypher import Cypher
 from deployments.embedder import Embedder
 from deployments.installation import Installation
@@ -24,12 +24,13 @@ from serve_app.setup import install
 
 def build(installation: Installation) -> Application:
     """The application with the numbers of the installation's profile."""
-    profile = load_profile(installation.settings.profile)
+    settings = installation.settings
+    numbers = load_profile(settings.profile).numbers(graph_server=settings.neo4j_uri is not None)
 
     def deployed(deployment: Deployment, name: str) -> Deployment:
-        return scaled(deployment, name, profile.deployments[name])
+        return scaled(deployment, name, numbers[name])
 
-    embedder = deployed(Embedder, "embedder").bind(installation.settings)
+    embedder = deployed(Embedder, "embedder").bind(settings)
     return deployed(Ingress, "ingress").bind(
         installation,
         router=deployed(Router, "router").bind(installation, embedder),
@@ -43,5 +44,5 @@ def build(installation: Installation) -> Application:
 def __getattr__(name: str) -> Application:
     """``serve_app.app:app``, as ``serve_config.yaml`` names it: compiled and built when it is asked for."""
     if name == "app":
-        return build(install(Settings()))
+        return build(install(read_settings()))
     raise AttributeError(name)

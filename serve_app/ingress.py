@@ -1,13 +1,19 @@
 """The public deployment: the HTTP interface over the turn's workflow. Several replicas share the stores."""
 
 import asyncio
+import uuid
 from collections.abc import Mapping
 
 from fastapi import FastAPI
 from ray import serve
 
 from configs.logs import log_as
-from contracts.clock import SystemClock
+from contracts.clock import Deadline, SystemClock
+from contracts.context import CallContext
+from contracts.errors import FrontlineError
+from contracts.principal import Principal, PrincipalKind
+from deployments.calls import Backend
+from deployments.cypher import CypherReplica
 from deployments.installation import Installation
 from serve_app import current
 from serve_app.api.app import create_api
@@ -17,6 +23,9 @@ from serve_app.workflow.service import WorkflowTurnService
 from stores.records.sql_store import SqlRecordsStore
 from stores.sessions.checkpoints import FencedSqliteSaver
 from stores.sessions.sqlite_store import SqliteSessionStore
+
+#: A trivial read takes a few ms; a readiness probe gives up after a few seconds itself.
+_SERVER_ANSWERS_WITHIN_MS = 2_000
 
 #: Serve's names of the states in which a deployment that has a running replica works.
 _UP = ("HEALTHY", "UPSCALING", "DOWNSCALING")
@@ -49,7 +58,7 @@ class IngressReplica:
             pack=installation.pack(),
             budgets=settings.budgets,
             clock=SystemClock(),
-            readiness=readiness,
+            readiness=readiness if settings.neo4j_uri is None else GraphServerReadiness(cypher),
         )
 
     async def __del__(self) -> None:
@@ -73,6 +82,35 @@ async def readiness() -> Mapping[str, PartReadiness]:
         for name, deployment in application.deployments.items()
     }
     return parts
+
+
+class GraphServerReadiness:
+    """Each deployment's readiness, and that of the graph server behind one of them.
+
+    The server is no part of the cluster: its executor runs on without it, and must not be restarted for it.
+    """
+
+    def __init__(self, cypher: Handle) -> None:
+        # A breaker of its own: what readiness finds out says nothing about the turns' calls.
+        self._cypher = Backend("cypher executor", cypher, CypherReplica, cap_ms=_SERVER_ANSWERS_WITHIN_MS)
+        self._asker = Principal(kind=PrincipalKind.ADMIN, subject="readiness")
+
+    async def __call__(self) -> Mapping[str, PartReadiness]:
+        parts = dict(await readiness())
+        asked = uuid.uuid4().hex
+        ctx = CallContext(
+            request_id=asked,
+            turn_id=asked,
+            session_id=asked,
+            principal=self._asker,
+            budget_ms=_SERVER_ANSWERS_WITHIN_MS,
+        )
+        try:
+            ready = bool(await self._cypher.call("graph_ready", ctx, Deadline(ctx.budget_ms)))
+        except FrontlineError:
+            ready = False
+        detail = "the server answers" if ready else "the server does not answer; what needs the graph is not answered"
+        return {**parts, "graph": {"ready": ready, "detail": detail}}
 
 
 def build_api() -> FastAPI:

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from serve_app.parts.local import LocalParts
 
 
+#: What names a graph server to test against; ``tests/neo4j_server.py`` reads them under the second name.
+_SERVER_VARIABLES = {
+    f"FRONTLINE_NEO4J_{name}": f"FRONTLINE_TEST_NEO4J_{name}" for name in ("URI", "USER", "PASSWORD", "DATABASE")
+}
+
+
 def pytest_configure() -> None:
+    # Under the first name they would put the whole service of every test on that server.
+    for name, test_name in _SERVER_VARIABLES.items():
+        if name in os.environ:
+            os.environ.setdefault(test_name, os.environ.pop(name))
     if not has_room_for_engines():
         raise pytest.UsageError(f"Run `make test`, or set {VARIABLE}={TUNABLE}: all engines load into one process.")
 

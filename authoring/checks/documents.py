@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from authoring.checks.checked import Checked
 from authoring.graph_rows import GraphReading
-from authoring.nearest import hint
+from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.types import Pack, SourceDocument
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from agents.templates import phrase_names
 from authoring.checks.checked import Checked
 from authoring.checks.templates import syntax_complaint
-from authoring.nearest import hint
+from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import DOMAIN
 

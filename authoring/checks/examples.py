@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from authoring.checks.checked import Checked
-from authoring.nearest import hint
+from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.types import SourceDocument
 from contracts.documents import DocumentGovernance

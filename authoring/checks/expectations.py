@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from authoring import cypher_text
 from authoring.checks.checked import Checked
 from authoring.graph_rows import GraphReading
-from authoring.nearest import hint
+from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import TESTS
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from authoring.checks.checked import Checked
 from authoring.checks.pattern_time import slowest
-from authoring.nearest import hint
+from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import QUERIES
 from configs.packs.types import Gazetteer, ParameterType, Related

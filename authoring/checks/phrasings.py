@@ -7,7 +7,7 @@ from rapidfuzz import fuzz, process
 
 from authoring.checks.checked import Checked
 from authoring.checks.templates import syntax_complaint
-from authoring.nearest import hint
+from configs.nearest import hint
 from authoring.phrasings import Phrasing, phrasings
 from configs.packs.complaint import Complaint
 from configs.packs.loader import ACTIONS, QUERIES, ROUTES

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from authoring import cypher_text
 from authoring.checks.checked import Checked
 from authoring.checks.templates import template_complaints
-from authoring.nearest import hint
+from configs.nearest import hint
 from configs.packs.canonical import canonical
 from configs.packs.complaint import Complaint
 from configs.packs.loader import QUERIES

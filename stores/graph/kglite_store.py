@@ -1,22 +1,34 @@
 """The business graph in this process: kglite, one file with a write-ahead log, one process at a time."""
 
 import asyncio
+import contextlib
 import logging
-import re
+import threading
 import time
 import warnings
-from collections.abc import Iterable, Mapping
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import kglite
 
-from contracts.base import Row, Value
-from contracts.errors import BadRequestError, OutOfTimeError, OverLimitError, StoreError
-from contracts.graph import GraphEdges, GraphNodes, GraphSchema, ProvenQuery, ReadLimits
-from stores.graph.bulk_rows import checked_pairs, checked_rows
-from stores.graph.parameters import query_parameters
+from contracts.base import Argument, Row
+from contracts.errors import FrontlineError, OutOfTimeError, OverLimitError, StoreError
+from contracts.graph import (
+    GraphEdges,
+    GraphNodes,
+    GraphSchema,
+    ProvenQuery,
+    ProvenWrite,
+    ReadLimits,
+    WriteLimits,
+    WriteOutcome,
+)
+from stores.graph.bulk_rows import Load, LoadEdges, checked_load
+from stores.graph.kglite_values import KgliteRows, special_assignments, split_row
+from stores.graph.names import LOAD_RECORD, WRITE_RECORD, quoted, require_names, unique_properties
+from stores.graph.outcomes import MAX_ROWS, replay, replayed_outcome, request_digest, require_key, stored_text
+from stores.graph.parameters import Parameters, query_parameters
 
 logger = logging.getLogger(__name__)
 
@@ -26,23 +38,27 @@ LOCK_POLL_S = 0.1
 OWN_READ_TIMEOUT_MS = 2_000
 LOAD_TIMEOUT_MS = 60_000
 
-#: A name that may stand in a query's text between backticks. No label of a schema begins with an underscore,
-#: so the load's own record can't be named by a proven query.
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_LOAD_RECORD = "_LoadRecord"
+#: The engine's own counts of what a statement created and deleted.
+_ENTITY_COUNTS = ("nodes_created", "nodes_deleted", "relationships_created", "relationships_deleted")
+
+_STORED = f"MATCH (record:`{WRITE_RECORD}` {{key: $key}}) RETURN record.request AS request, record.outcome AS outcome"
+_STORE = f"CREATE (record:`{WRITE_RECORD}`) SET record.key = $key, record.request = $request, record.outcome = $outcome"
 
 
 class KgliteStore:
     """:class:`contracts.graph.GraphStore` on kglite.
 
     Reads run side by side in threads on the engine's read-only path, each bounded by its ``ReadLimits``; a
-    running one can't be cancelled, it ends by its own time-out.
+    running one can't be cancelled, it ends by its own time-out. Changes run one at a time, each in a transaction
+    that no other commit can overtake.
     """
 
     def __init__(self, path: Path, session: kglite.Session, schema: GraphSchema) -> None:
         self._path = path
         self._session = session
         self._schema = schema
+        self._rows_of = KgliteRows(schema)
+        self._one_writer = threading.Lock()
         self._closed = False
 
     @classmethod
@@ -53,8 +69,7 @@ class KgliteStore:
         that is draining or was killed). Raises ``StoreError`` when the file is still held then, can't be
         read, or its log was found damaged; of a commit that a crash cut off, only a warning is logged.
         """
-        for name in (*schema.labels, *(name for label in schema.labels.values() for name in label.properties)):
-            _quoted(name)
+        require_names(schema)
         kglite.set_query_warning_policy("silent")  # they are for people at a prompt, and printed once a query
         store = cls(path, await asyncio.to_thread(_open_session, path, wait_s), schema)
         await asyncio.to_thread(store._declare_unique_properties)
@@ -69,16 +84,24 @@ class KgliteStore:
         is whole, and a crash leaves the old one. Raises ``BadRequestError`` when a row doesn't fit the
         schema, and ``StoreError`` when a unique value appears twice or a pair names a node that isn't there.
         """
-        await asyncio.to_thread(self._load, list(nodes), list(edges), digest)
+        await asyncio.to_thread(self._load, nodes, edges, digest)
 
     async def loaded_digest(self) -> str | None:
         """The digest given to the last load, ``None`` when there was none: whether to load at all."""
-        text = f"MATCH (record:`{_LOAD_RECORD}`) RETURN record.digest AS digest"
+        text = f"MATCH (record:`{LOAD_RECORD}`) RETURN record.digest AS digest"
         rows = await asyncio.to_thread(self._rows, text, {}, ReadLimits(timeout_ms=OWN_READ_TIMEOUT_MS))
         return str(rows[0]["digest"]) if rows and rows[0]["digest"] is not None else None
 
-    async def read(self, query: ProvenQuery, arguments: Mapping[str, Value], limits: ReadLimits) -> tuple[Row, ...]:
-        """Rows of a proven query, in its order; dates and moments as Python's own.
+    async def is_empty(self) -> bool:
+        """Whether the graph holds no node of the schema's labels."""
+        for label in self._schema.labels:
+            text = f"MATCH (node:{quoted(label)}) RETURN 1 AS one LIMIT 1"
+            if await asyncio.to_thread(self._rows, text, {}, ReadLimits(timeout_ms=OWN_READ_TIMEOUT_MS)):
+                return False
+        return True
+
+    async def read(self, query: ProvenQuery, arguments: Mapping[str, Argument], limits: ReadLimits) -> tuple[Row, ...]:
+        """Rows of a proven query, in its order; dates, moments, durations and points as our own types.
 
         ``$customer_id`` is filled from ``query.principal``, never from ``arguments``. Raises
         ``BadRequestError`` (an argument missing, unknown or mistyped), ``DeniedError`` (about a customer, and
@@ -86,6 +109,21 @@ class KgliteStore:
         """
         parameters = query_parameters(query, arguments)
         return await asyncio.to_thread(self._rows, query.text, parameters, limits)
+
+    async def write(
+        self, write: ProvenWrite, arguments: Mapping[str, Argument], idempotency_key: str, limits: WriteLimits
+    ) -> WriteOutcome:
+        """Carry out a proven write once under its key; see :class:`contracts.graph.GraphStore`.
+
+        ``write.lock_text`` isn't run: there is one writer at a time, and it sees all that those before committed.
+        """
+        require_key(idempotency_key)
+        parameters = query_parameters(write, arguments)
+        return await asyncio.to_thread(self._write, write, parameters, idempotency_key, limits)
+
+    async def written(self, idempotency_key: str) -> WriteOutcome | None:
+        """What was stored under the key; ``None``: nothing, and what may still have been running is over."""
+        return await asyncio.to_thread(self._written, idempotency_key)
 
     async def ready(self) -> bool:
         """Whether the engine answers a trivial read."""
@@ -107,63 +145,131 @@ class KgliteStore:
         except Exception as error:
             raise StoreError(f"{self._path.name} can't be closed: {error}") from error
 
-    def _rows(self, text: str, parameters: dict[str, Value], limits: ReadLimits) -> tuple[Row, ...]:
-        if self._closed:
-            raise StoreError(f"{self._path.name} is closed")
+    def _rows(self, text: str, parameters: Parameters, limits: ReadLimits) -> tuple[Row, ...]:
+        self._require_open()
         if limits.timeout_ms <= 0:  # to the engine 0 means no limit at all
             raise OutOfTimeError("no time is left for the query")
-        try:
+        with _our_errors("query", limits.timeout_ms):
             # `cypher` is the engine's read-only path: a statement that writes is refused there, whatever was proven.
-            rows: list[Row] = self._session.cypher(
+            found: list[dict[str, Any]] = self._session.cypher(
                 text,
                 params=parameters,
                 timeout_ms=limits.timeout_ms,
                 max_work_units=limits.max_work_units,
                 row_limit=limits.max_rows + 1,
             ).to_list()
-        except kglite.CypherTimeoutError as error:
-            raise OutOfTimeError(f"the query took longer than {limits.timeout_ms} ms") from error
-        except Exception as error:  # the engine raises its own family, and built-in types for what it can't convert
-            if isinstance(error, kglite.CypherExecutionError) and "max_work_units" in str(error):
-                raise OverLimitError("the query asks for more work than one question may") from error
-            raise StoreError("the graph could not answer the query") from error
-        if len(rows) > limits.max_rows:
+        if len(found) > limits.max_rows:
             raise OverLimitError(f"the query has more than {limits.max_rows} rows")
-        for row in rows:
-            for column, cell in row.items():
-                _require_value(column, cell)
-        return tuple(rows)
+        return self._rows_of.rows(text, found)
 
-    def _load(self, nodes: list[GraphNodes], edges: list[GraphEdges], digest: str | None) -> None:
-        rows = [checked_rows(item, self._schema) for item in nodes]
-        pairs = [checked_pairs(item, self._schema) for item in edges]
+    def _write(self, write: ProvenWrite, parameters: Parameters, key: str, limits: WriteLimits) -> WriteOutcome:
+        request = request_digest(write, parameters)
+        give_up_at_s = time.monotonic() + limits.timeout_ms / 1000
+        with self._writing(limits.timeout_ms), _our_errors("change", limits.timeout_ms):
+            stored = self._stored(key)
+            if stored is not None:
+                return replay(stored["request"], stored["outcome"], request)
+            left_ms = int((give_up_at_s - time.monotonic()) * 1000)
+            if left_ms <= 0:
+                raise OutOfTimeError("no time is left for the change")
+            with self._session.begin() as transaction:  # an error rolls it back
+                outcome = self._change(transaction, write, parameters, limits, left_ms)
+                transaction.cypher(_STORE, params={"key": key, "request": request, "outcome": stored_text(outcome)})
+            return outcome
+
+    def _change(
+        self,
+        transaction: kglite.SessionTransaction,
+        write: ProvenWrite,
+        parameters: Parameters,
+        limits: WriteLimits,
+        left_ms: int,
+    ) -> WriteOutcome:
+        result = transaction.cypher(write.text, params=parameters, timeout_ms=left_ms, row_limit=MAX_ROWS + 1)
+        found = result.to_list()
+        changed: dict[str, int] = result.stats or {}
+        entities = sum(changed.get(name, 0) for name in _ENTITY_COUNTS)
+        properties = changed.get("properties_set", 0) + changed.get("properties_removed", 0)
+        if entities + properties > limits.max_changes:
+            raise OverLimitError(f"the change would touch more than {limits.max_changes} things: nothing was changed")
+        if len(found) > MAX_ROWS:
+            raise OverLimitError(f"the change would bring more than {MAX_ROWS} rows: nothing was changed")
+        return WriteOutcome(rows=self._rows_of.rows(write.text, found), changes=entities or properties)
+
+    def _written(self, key: str) -> WriteOutcome | None:
+        timeout_ms = WriteLimits().timeout_ms
+        with self._writing(timeout_ms), _our_errors("question", timeout_ms):
+            stored = self._stored(key)
+        return None if stored is None else replayed_outcome(stored["outcome"])
+
+    def _stored(self, key: str) -> dict[str, Any] | None:
+        found = self._session.cypher(_STORED, params={"key": key}, timeout_ms=OWN_READ_TIMEOUT_MS).to_list()
+        return found[0] if found else None
+
+    @contextlib.contextmanager
+    def _writing(self, timeout_ms: float) -> Iterator[None]:
+        """Be the one writer. Raises ``OutOfTimeError`` when another is for longer than ``timeout_ms``."""
+        if timeout_ms <= 0 or not self._one_writer.acquire(timeout=timeout_ms / 1000):
+            raise OutOfTimeError("other changes took all the time that there was")
+        try:
+            self._require_open()
+            yield
+        finally:
+            self._one_writer.release()
+
+    def _require_open(self) -> None:
         if self._closed:
             raise StoreError(f"{self._path.name} is closed")
-        try:
+
+    def _load(self, nodes: Iterable[GraphNodes], edges: Iterable[GraphEdges], digest: str | None) -> None:
+        load = checked_load(nodes, edges, self._schema)
+        with self._writing(LOAD_TIMEOUT_MS), _our_errors("load", LOAD_TIMEOUT_MS):
             with self._session.begin() as transaction:
-                run = _Statements(transaction)
-                run("MATCH (node) DETACH DELETE node")
-                for item, its_rows in zip(nodes, rows, strict=True):
-                    run(f"UNWIND $rows AS row CREATE (node:{_quoted(item.label)}) SET node += row", rows=its_rows)
-                for edge, its_pairs in zip(edges, pairs, strict=True):
-                    _add_relationships(run, edge, its_pairs)
-                run(f"CREATE (:`{_LOAD_RECORD}` {{digest: $digest}})", digest=digest)
+                self._put(load, _Statements(transaction), digest)
             self._session.save()  # the next start reads the checkpoint instead of the load's long log
-        except StoreError:
-            raise
-        except Exception as error:
-            raise StoreError(f"the graph can't be loaded: {error}") from error
+
+    def _put(self, load: Load, run: "_Statements", digest: str | None) -> None:
+        # The keys of changes stay: what was done once must not be done again because data was loaded.
+        run(f"MATCH (node) WHERE NOT node:`{WRITE_RECORD}` DETACH DELETE node")
+        for item in load.nodes:
+            special = special_assignments("node", self._schema.labels[item.label].properties)
+            create = f"UNWIND $rows AS row CREATE (node:{quoted(item.label)}) SET node += row.plain{special}"
+            run(create, rows=[split_row(row) for row in item.rows])
+        for edge in load.edges:
+            self._put_relationships(edge, run)
+        run(f"CREATE (:`{LOAD_RECORD}` {{digest: $digest}})", digest=digest)
+
+    def _put_relationships(self, edge: LoadEdges, run: "_Statements") -> None:
+        declared = next(
+            relationship.properties
+            for relationship in self._schema.relationships
+            if (relationship.type, relationship.start, relationship.end)
+            == (edge.type, edge.start_label, edge.end_label)
+        )
+        setting = f" SET link += row.plain{special_assignments('link', declared)}" if declared else ""
+        changed = run(
+            "UNWIND $rows AS row"
+            f" MATCH (start_node:{quoted(edge.start_label)} {{{quoted(edge.start_key)}: row.start_key}})"
+            f" MATCH (end_node:{quoted(edge.end_label)} {{{quoted(edge.end_key)}: row.end_key}})"
+            f" CREATE (start_node)-[link:{quoted(edge.type)}]->(end_node){setting}",
+            rows=[
+                {"start_key": start, "end_key": end, **split_row(properties)}
+                for (start, end), properties in edge.pairs.items()
+            ],
+        )
+        created = changed.get("relationships_created", 0)
+        if created != len(edge.pairs):
+            raise StoreError(f"{edge.type}: of {len(edge.pairs)} pairs {created} became relationships")
 
     def _declare_unique_properties(self) -> None:
         """Constraints on all unique properties. They are indexes too: lookups by them don't scan."""
-        for label, declared in self._schema.labels.items():
-            for name, prop in declared.properties.items():
-                if prop.unique:
-                    text = f"FOR (node:{_quoted(label)}) REQUIRE node.{_quoted(name)} IS UNIQUE"
-                    try:
-                        self._session.execute(f"CREATE CONSTRAINT IF NOT EXISTS {text}", timeout_ms=LOAD_TIMEOUT_MS)
-                    except Exception as error:
-                        raise StoreError(f"{label}.{name} can't be made unique: {error}") from error
+        own = [(f"`{WRITE_RECORD}`", "key")]
+        for label, name in own + [(quoted(label), name) for label, name in unique_properties(self._schema)]:
+            text = f"CREATE CONSTRAINT IF NOT EXISTS FOR (node:{label}) REQUIRE node.`{name}` IS UNIQUE"
+            try:
+                self._session.execute(text, timeout_ms=LOAD_TIMEOUT_MS)
+            except Exception as error:
+                raise StoreError(f"{label}.{name} can't be made unique: {error}") from error
 
 
 class _Statements:
@@ -177,20 +283,19 @@ class _Statements:
         return result.stats or {}
 
 
-def _add_relationships(run: _Statements, edge: GraphEdges, pairs: list[dict[str, Value]]) -> None:
-    changed = run(
-        "UNWIND $pairs AS pair"
-        f" MATCH (start_node:{_quoted(edge.start_label)} {{{_quoted(edge.start_key)}: pair.start_key}})"
-        f" MATCH (end_node:{_quoted(edge.end_label)} {{{_quoted(edge.end_key)}: pair.end_key}})"
-        f" CREATE (start_node)-[:{_quoted(edge.type)}]->(end_node)",
-        pairs=pairs,
-    )
-    created = changed.get("relationships_created", 0)
-    if created != len(pairs):
-        raise StoreError(
-            f"{edge.type}: of {len(pairs)} pairs {created} became relationships:"
-            f" the others name a {edge.start_label} or a {edge.end_label} that isn't there"
-        )
+@contextlib.contextmanager
+def _our_errors(what: str, timeout_ms: float) -> Iterator[None]:
+    """Ours in place of what the engine raises: its own family, and built-in types for what it can't convert."""
+    try:
+        yield
+    except FrontlineError:
+        raise
+    except kglite.CypherTimeoutError as error:
+        raise OutOfTimeError(f"the {what} took longer than {timeout_ms:.0f} ms") from error
+    except Exception as error:
+        if isinstance(error, kglite.CypherExecutionError) and "max_work_units" in str(error):
+            raise OverLimitError(f"the {what} asks for more work than one question may") from error
+        raise StoreError(f"the graph could not carry out the {what}") from error
 
 
 def _open_session(path: Path, wait_s: float) -> kglite.Session:
@@ -228,16 +333,3 @@ def _require_whole_log(path: Path) -> None:
             f"the log of {path.name} was damaged and committed changes stand in {aside.name}: restore a backup, or"
             " load the graph anew; move that file away to go on without them"
         )
-
-
-def _quoted(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise BadRequestError(f"{name!r} can't be the name of a label, a relationship or a property")
-    return f"`{name}`"
-
-
-def _require_value(column: str, cell: object) -> None:
-    cells = cell if isinstance(cell, list) else [cell]
-    for item in cells:
-        if item is not None and not isinstance(item, str | int | float | bool | date | datetime):
-            raise StoreError(f"the query's column {column} holds a {type(item).__name__}, which no row can")

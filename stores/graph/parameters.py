@@ -1,52 +1,115 @@
-"""The parameters of a proven query: the caller's arguments, checked, and the customer's id, filled in."""
+"""The parameters of a proven text: the caller's arguments, checked, and the customer's id, filled in."""
 
 import math
 from collections.abc import Mapping
 from datetime import date, datetime
+from decimal import Decimal
 
-from contracts.base import Value
+from contracts.base import Argument, Value
 from contracts.errors import BadRequestError, DeniedError
-from contracts.graph import ProvenQuery
+from contracts.graph import PropertyType, ProvenQuery, ProvenWrite
+from stores.graph.moments import with_fixed_offset
 
-#: The parameter that stands for the customer in every query. Callers can't give it.
+#: The parameter that stands for the customer in every text. Callers can't give it.
 CUSTOMER_PARAMETER = "customer_id"
+#: How many values a list may hold. What names more than that is no question of a customer.
+MAX_LIST_LENGTH = 1_000
 
 _LARGEST_INTEGER = 2**63 - 1
 
+#: What may stand for a parameter of each type. A boolean is an int to Python, but to no graph.
+_FITTING: dict[PropertyType, tuple[type, ...]] = {
+    PropertyType.STRING: (str,),
+    PropertyType.INTEGER: (int,),
+    PropertyType.FLOAT: (float, int),
+    PropertyType.BOOLEAN: (bool,),
+    PropertyType.DATE: (date,),
+    PropertyType.DATETIME: (datetime,),
+    PropertyType.DURATION: (),
+    PropertyType.POINT: (),
+}
 
-def query_parameters(query: ProvenQuery, arguments: Mapping[str, Value]) -> dict[str, Value]:
-    """All parameters of ``query``: ``arguments``, and ``$customer_id`` from the query's principal.
+Parameters = dict[str, Value | list[Value]]
 
-    Raises ``BadRequestError`` when an argument is missing, unknown or of a type that graphs don't keep, and
-    ``DeniedError`` when the query is about a customer and the principal is none.
+
+def query_parameters(proven: ProvenQuery | ProvenWrite, arguments: Mapping[str, Argument]) -> Parameters:
+    """All parameters of the text: ``arguments``, and ``$customer_id`` from its principal.
+
+    A ``Decimal`` becomes a float. Raises ``BadRequestError`` when an argument is missing, unknown, of a type
+    that graphs don't take or that the text doesn't compare it with, or outside its enumeration; and
+    ``DeniedError`` when the text is about a customer and the principal is none.
     """
-    wanted = query.parameters - {CUSTOMER_PARAMETER}
+    wanted = proven.parameters - {CUSTOMER_PARAMETER}
     if missing := sorted(wanted - arguments.keys()):
         raise BadRequestError(f"the query needs a value for {', '.join(missing)}")
     if unknown := sorted(arguments.keys() - wanted):
         raise BadRequestError(f"the query takes no argument named {', '.join(unknown)}")
-    parameters = {name: _checked(name, value) for name, value in arguments.items()}
-    if CUSTOMER_PARAMETER in query.parameters:
-        if query.principal.customer_id is None:
+    parameters: Parameters = {name: _checked(name, value) for name, value in arguments.items()}
+    for name, expected in proven.parameter_types.items():
+        if name in parameters:
+            parameters[name] = _fitting(name, parameters[name], expected)
+    if isinstance(proven, ProvenWrite):
+        _require_writable(proven, parameters)
+    if CUSTOMER_PARAMETER in proven.parameters:
+        if proven.principal.customer_id is None:
             raise DeniedError("this question is about a customer's own data: it needs a signed-in customer")
-        parameters[CUSTOMER_PARAMETER] = query.principal.customer_id
+        parameters[CUSTOMER_PARAMETER] = proven.principal.customer_id
     return parameters
 
 
-def _checked(name: str, value: Value) -> Value:
+def _checked(name: str, value: Argument) -> Value | list[Value]:
+    if isinstance(value, list):
+        if len(value) > MAX_LIST_LENGTH:
+            raise BadRequestError(f"the list {name} holds more than {MAX_LIST_LENGTH} values")
+        return [_checked_scalar(name, item) for item in value]
+    return _checked_scalar(name, value)
+
+
+def _checked_scalar(name: str, value: object) -> Value:
     match value:
-        case None | bool() | date() | datetime():
+        case datetime() if value.utcoffset() is None:
+            raise BadRequestError(f"the moment {name} needs its offset from UTC")
+        case datetime():
+            return with_fixed_offset(value)
+        case None | bool() | date():
             return value
         case int() if -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
             return value
-        case float() if math.isfinite(value):
-            return value
+        case float() | Decimal() if math.isfinite(value):
+            return float(value)
         case str() if _is_unicode(value):
             return value
-        case int() | float() | str():
+        case int() | float() | Decimal() | str():
             raise BadRequestError(f"the value of {name} is not one that can be looked up")
         case _:
             raise BadRequestError(f"the value of {name} can't be a {type(value).__name__}")
+
+
+def _fitting(name: str, value: Value | list[Value], expected: PropertyType) -> Value | list[Value]:
+    """The value, or its items, as ``expected`` keeps them: a float where it was a whole number in a float's place."""
+    if isinstance(value, list):
+        return [_fitting_scalar(name, item, expected) for item in value]
+    return _fitting_scalar(name, value, expected)
+
+
+def _fitting_scalar(name: str, value: Value, expected: PropertyType) -> Value:
+    if value is None:
+        return None
+    is_boolean_for_number = isinstance(value, bool) and expected is not PropertyType.BOOLEAN
+    is_moment_for_day = isinstance(value, datetime) and expected is not PropertyType.DATETIME
+    if is_boolean_for_number or is_moment_for_day or not isinstance(value, _FITTING[expected]):
+        raise BadRequestError(f"the value of {name} is a {type(value).__name__}, it must be a {expected.value}")
+    return float(value) if expected is PropertyType.FLOAT and isinstance(value, int) else value
+
+
+def _require_writable(write: ProvenWrite, parameters: Parameters) -> None:
+    for name, value in parameters.items():
+        if value is None:
+            # Engines count a property that is set to nothing differently, and REMOVE says what is meant.
+            raise BadRequestError(f"the value of {name} must not be missing in a change")
+        allowed = write.parameter_values.get(name)
+        if allowed and not set(value if isinstance(value, list) else [value]) <= set(allowed):
+            raise BadRequestError(f"the value of {name} must be one of {', '.join(allowed)}")
 
 
 def _is_unicode(text: str) -> bool:

@@ -12,12 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from contracts.base import Value
+from contracts.base import Cell, Value
 from contracts.errors import BadRequestError, OverLimitError, StoreError
-from contracts.graph import GraphEdges, GraphNodes, LabelSchema, PropertySchema, PropertyType, ReadLimits
+from contracts.graph import GraphNodes, LabelSchema, PropertySchema, PropertyType, ReadLimits
 from stores.graph.kglite_store import KgliteStore
 from tests.stores.graph import workers
-from tests.stores.graph.contract import ALL_LOANS, EDGES, NODES, OWN_LOANS, READER_1, SCHEMA, GraphStoreContract, read
+from tests.stores.graph.contract import (
+    ALL_LOANS,
+    EDGES,
+    NODES,
+    OWN_LOANS,
+    READER_1,
+    SCHEMA,
+    GraphLoadContract,
+    GraphStoreContract,
+    GraphWriteContract,
+    read,
+)
 
 processes = multiprocessing.get_context("spawn")
 
@@ -35,11 +46,11 @@ async def store(path: Path) -> AsyncIterator[KgliteStore]:
     await store.close()
 
 
-class TestKgliteStore(GraphStoreContract):
+class TestKgliteStore(GraphStoreContract, GraphWriteContract, GraphLoadContract):
     pass
 
 
-async def count(store: KgliteStore, pattern: str) -> Value | list[Value]:
+async def count(store: KgliteStore, pattern: str) -> Cell:
     return (await read(store, f"MATCH {pattern} RETURN count(*) AS n"))[0]["n"]
 
 
@@ -48,19 +59,6 @@ async def test_work_beyond_its_bound_is_refused(store: KgliteStore) -> None:
     with pytest.raises(OverLimitError):
         await read(store, text, limits=ReadLimits(max_work_units=1_000))
     assert await read(store, text, limits=ReadLimits(max_work_units=10_000_000)) == ({"n": 100_000},)
-
-
-async def test_loading_again_changes_nothing(store: KgliteStore) -> None:
-    await store.load(NODES, EDGES, digest="d1")
-    assert await count(store, "(:Reader)-[:HAS]->(:Loan)") == 3
-    assert await count(store, "(:Loan)") == 3
-
-
-async def test_loading_other_data_leaves_nothing_of_the_old(store: KgliteStore) -> None:
-    await store.load([GraphNodes(label="Reader", key="reader_id", rows=[{"reader_id": "R9", "name": "n"}])], [])
-    assert await read(store, "MATCH (r:Reader) RETURN r.reader_id AS reader") == ({"reader": "R9"},)
-    assert await count(store, "(:Loan)") == 0
-    assert await store.loaded_digest() is None
 
 
 async def test_a_new_graph_was_never_loaded(path: Path) -> None:
@@ -75,47 +73,6 @@ async def test_a_second_start_finds_what_was_loaded(path: Path, store: KgliteSto
     assert await again.loaded_digest() == "d1"
     assert len(await read(again, OWN_LOANS, principal=READER_1)) == 2
     await again.close()
-
-
-@pytest.mark.parametrize(
-    ("nodes", "edges", "error"),
-    [
-        ([GraphNodes(label="Loan", key="loan_id", rows=[{"loan_id": 1}, {"loan_id": 1}])], [], StoreError),
-        ([*NODES], [EDGES[0].model_copy(update={"pairs": (("R1", 1), ("R1", 99))})], StoreError),
-        ([GraphNodes(label="Shelf", key="shelf", rows=[])], [], BadRequestError),
-        ([GraphNodes(label="Loan", key="loan_id", rows=[{"loan_id": 1, "colour": "red"}])], [], BadRequestError),
-        ([GraphNodes(label="Loan", key="loan_id", rows=[{"note": "no key"}])], [], BadRequestError),
-        ([GraphNodes(label="Loan", key="loan_id", rows=[{"loan_id": "1"}])], [], BadRequestError),
-        ([GraphNodes(label="Loan", key="loan_id", rows=[{"loan_id": True}])], [], BadRequestError),
-        (
-            [GraphNodes(label="Loan", key="loan_id", rows=[{"loan_id": 1, "lent_on": "2025-02-01"}])],
-            [],
-            BadRequestError,
-        ),
-        ([*NODES], [EDGES[0].model_copy(update={"type": "OWNS"})], BadRequestError),
-        ([*NODES], [EDGES[0].model_copy(update={"end_key": "number"})], BadRequestError),
-    ],
-    ids=[
-        "a unique value twice",
-        "a pair without its node",
-        "an unknown label",
-        "an unknown property",
-        "a row without its key",
-        "a text for a number",
-        "a boolean for a number",
-        "a text for a day",
-        "an unknown relationship",
-        "an unknown key",
-    ],
-)
-async def test_a_load_that_fails_leaves_the_old_graph(
-    store: KgliteStore, nodes: list[GraphNodes], edges: list[GraphEdges], error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        await store.load(nodes, edges, digest="d2")
-    assert await store.loaded_digest() == "d1"
-    assert len(await read(store, OWN_LOANS, principal=READER_1)) == 2
-    assert len(await read(store, ALL_LOANS)) == 3
 
 
 async def test_missing_values_of_a_unique_property_are_no_duplicates(path: Path) -> None:
@@ -133,7 +90,7 @@ async def test_missing_values_of_a_unique_property_are_no_duplicates(path: Path)
 
 
 async def test_a_name_that_could_change_a_querys_text_is_refused(path: Path) -> None:
-    for name in ("A`) DETACH DELETE (n", "_LoadRecord", ""):
+    for name in ("A`) DETACH DELETE (n", "_FrontlineLoad", ""):
         schema = SCHEMA.model_copy(update={"labels": {name: SCHEMA.labels["Room"]}})
         with pytest.raises(BadRequestError):
             await KgliteStore.open(path, schema=schema)

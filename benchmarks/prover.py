@@ -1,0 +1,237 @@
+"""``python -m benchmarks.prover``: what a proof costs, in one process.
+
+Over each predefined query of the pack and each text of the red team's suites: an uncached proof against parsing
+alone, and a proof that is in the cache. Then the worst over texts of about 4,000 characters made to be slow.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.percentiles import percentile
+from configs.packs.loader import load_pack
+from configs.settings import ROOT, read_settings
+from contracts.graph import Audience, GraphSchema, Violations
+from contracts.principal import Principal, PrincipalKind
+from governance.proof.source import MAX_TEXT_CHARACTERS, parse
+from governance.proof.violation import RefusedError
+from governance.prover import prove, prove_write
+
+#: Room is left for the padding that makes a text another one to the cache.
+_LONGEST = MAX_TEXT_CHARACTERS - 10
+SUITES = ROOT / "tests" / "governance"
+_PRINCIPALS = {
+    "guest": Principal(kind=PrincipalKind.GUEST, subject="bench"),
+    "customer": Principal(kind=PrincipalKind.CUSTOMER, subject="bench", customer_id="bench"),
+    "staff": Principal(kind=PrincipalKind.AGENT, subject="bench"),
+}
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text with what it is proven against."""
+
+    group: str
+    text: str
+    schema: GraphSchema
+    principal: Principal
+    write: bool
+
+    def prove(self, padding: str = "") -> bool:
+        """Whether it may run. Another padding is another text to the cache, and the same to the proof."""
+        proof = prove_write if self.write else prove
+        return not isinstance(proof(self.text + padding, self.schema, self.principal), Violations)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.prover", description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="of each text")
+    runs = parser.parse_args().runs
+    pack = load_pack(read_settings().pack)
+    texts = [
+        Text("predefined queries", query.cypher, pack.schema_, _of(query.audience), write=False)
+        for query in pack.queries.queries
+    ]
+    texts += _suites(pack.schema_)
+    for text in texts[:20]:
+        text.prove()
+    console = Console(width=140)
+    _print_proofs(console, texts, runs)
+    customer = pack.schema_.customer_label, pack.schema_.customer_key
+    _print_monsters(console, pack.schema_, dict(_monsters(*customer)), runs)
+    return 0
+
+
+def _of(audience: Audience) -> Principal:
+    return _PRINCIPALS[{Audience.PUBLIC: "guest", Audience.CUSTOMER: "customer", Audience.STAFF: "staff"}[audience]]
+
+
+def _suites(own: GraphSchema) -> Iterator[Text]:
+    """The red team's lines, each over the schema of a pack of ours, of the tests, or beside the suite."""
+    for file in sorted(SUITES.glob("*redteam/*.jsonl")):
+        schemas = {"shop": own}
+        for line in file.read_text(encoding="utf-8").split("\n"):
+            if line:
+                item = json.loads(line)
+                name = item.get("pack", "shop")
+                schema = schemas.setdefault(name, own) if name in schemas else _schema(file.parent, name)
+                schemas[name] = schema
+                is_write = bool(item.get("write", "write" in file.stem))
+                yield Text(file.stem.replace("_", " "), item["cypher"], schema, _PRINCIPALS[item["as"]], is_write)
+
+
+def _schema(folder: Path, name: str) -> GraphSchema:
+    places = (
+        folder / "schemas" / f"{name}.yaml",
+        ROOT / "tests" / "packs" / name / "schema.yaml",
+        ROOT / "domains" / name / "schema.yaml",
+    )
+    path = next(path for path in places if path.exists())
+    return GraphSchema.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def _timed_ms(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
+def _parsed(text: str) -> None:
+    try:
+        parse(text)
+    except RefusedError:
+        return
+
+
+@dataclass(frozen=True)
+class _Times:
+    """One text's figures, in ms."""
+
+    allowed: bool
+    parsing_ms: list[float]
+    uncached_ms: list[float]
+    cached_ms: list[float]
+
+
+def _times(text: Text, runs: int) -> _Times:
+    parsing_ms, uncached_ms = [], []
+    for run in range(1, runs + 1):
+        parsing_ms.append(_timed_ms(partial(_parsed, text.text)))
+        uncached_ms.append(_timed_ms(partial(text.prove, " " * run)))
+    allowed = text.prove()
+    return _Times(allowed, parsing_ms, uncached_ms, [_timed_ms(text.prove) for _ in range(runs)])
+
+
+def _print_proofs(console: Console, texts: list[Text], runs: int) -> None:
+    table = Table(
+        *("texts", "number", "allowed", "parsing alone, p50 ms", "uncached proof, p50 ms", "p99 ms"),
+        *("proof / parsing (p50)", "cached, p50 µs"),
+        title="Proofs",
+    )
+    groups: dict[str, list[_Times]] = defaultdict(list)
+    for text in texts:
+        groups[text.group].append(_times(text, runs))
+    for name, times in (*groups.items(), ("all", list(chain(*groups.values())))):
+        parsing, uncached, cached = (
+            [value for one in times for value in values(one)]
+            for values in (lambda one: one.parsing_ms, lambda one: one.uncached_ms, lambda one: one.cached_ms)
+        )
+        table.add_row(
+            *(name, str(len(times)), str(sum(one.allowed for one in times)), f"{percentile(parsing, 0.5):.2f}"),
+            *(f"{percentile(uncached, 0.5):.2f}", f"{percentile(uncached, 0.99):.2f}"),
+            *(f"{percentile(uncached, 0.5) / percentile(parsing, 0.5):.2f}", f"{percentile(cached, 0.5) * 1000:.1f}"),
+        )
+    console.print(table)
+
+
+def _print_monsters(console: Console, schema: GraphSchema, monsters: dict[str, str], runs: int) -> None:
+    table = Table("text", "characters", "verdict", "mean ms", "worst ms", title="Texts made to be slow, uncached")
+    worst = 0.0
+    for name, monster in monsters.items():
+        text = Text(name, monster, schema, _PRINCIPALS["customer"], write=False)
+        times_ms = [_timed_ms(partial(text.prove, " " * run)) for run in range(1, runs + 1)]
+        verdict = "allowed" if text.prove() else "refused"
+        worst = max(worst, *times_ms)
+        mean_ms = sum(times_ms) / len(times_ms)
+        table.add_row(name, str(len(monster)), verdict, f"{mean_ms:.1f}", f"{max(times_ms):.1f}")
+    table.add_row("worst", "", "", "", f"{worst:.1f}")
+    console.print(table)
+
+
+def _monsters(label: str, key: str) -> Iterator[tuple[str, str]]:
+    """Names and texts, each nearly as long as a text may be."""
+    anchor = f"(c:{label} {{{key}: $customer_id}})"
+    start, end = f"MATCH {anchor} ", f"RETURN c.{key} AS x"
+
+    def filled(before: str, unit: str, after: str, *, closing: str = "") -> str:
+        """``unit`` as often as there is room; ``closing`` once for each."""
+        room = _LONGEST - len(before) - len(after)
+        times = room // (len(unit) + len(closing))
+        return before + unit * times + closing * times + after
+
+    where = f"{start}WHERE c.{key} = 'a' "
+    yield "nested brackets", filled(f"{start}WHERE ", "(", f"true {end}", closing=")")
+    yield "nested brackets, unbalanced", filled(f"{start}WHERE ", "(", f"true {end}")
+    yield "nested lists", filled("RETURN ", "[", " AS x", closing="]")
+    yield "nested maps", filled("RETURN ", "{a:", "1 AS x", closing="}")
+    yield "nested CASE", filled("RETURN ", "CASE WHEN true THEN ", "1 AS x", closing=" END")
+    yield "nested EXISTS", filled(f"{start}WHERE ", f"EXISTS {{ MATCH {anchor} WHERE ", f"true {end}", closing="}")
+    yield "nested CALL", filled(start, "CALL (c) { ", end, closing="}")
+    yield "nested functions", filled("RETURN ", "coalesce(", "1 AS x", closing=")")
+    yield "nested comprehensions", filled("RETURN ", "[i IN ", "[1] AS x", closing=" | i]")
+    yield "many NOT", filled(f"{start}WHERE ", "NOT ", f"true {end}")
+    yield "many signs", filled("RETURN ", "-", "1 AS x")
+    yield "OR chain", filled(where, f"OR c.{key} = 'a' ", end)
+    yield "AND and XOR chain", filled(where, f"AND c.{key} = 'a' XOR true ", end)
+    yield "comparison chain", filled(f"{start}WHERE 1 ", "< 2 ", end)
+    yield "sum chain", filled("RETURN 1", " + 1", " AS x")
+    yield "power chain", filled("RETURN 1", "^1", " AS x")
+    yield "index chain", filled("RETURN [1]", "[0]", " AS x")
+    yield "property chain", filled(f"{start}RETURN c", ".a", " AS x")
+    yield "long list", filled(f"{start}WHERE c.{key} IN [1", ", 1", f"] {end}")
+    yield "list of texts", filled(f"{start}WHERE c.{key} IN ['a'", ", 'a'", f"] {end}")
+    yield "many MATCHes", filled("", start, end)
+    yield "many OPTIONAL MATCHes", filled(start, f"OPTIONAL MATCH {anchor} ", end)
+    yield "many nodes in a pattern", filled("MATCH ", f"{anchor}, ", f"{anchor} {end}")
+    yield "long path", filled(f"MATCH {anchor}", "-[:A]->(:B)", f" {end}")
+    yield "long path of anything", filled("MATCH ()", "--()", " RETURN 1 AS x")
+    yield "many WITHs", filled(start, "WITH c ", end)
+    yield "many UNWINDs", filled(start, "UNWIND [1] AS i ", end)
+    yield "many columns", filled(f"{start}RETURN 1 AS x", f", c.{key}", "")
+    yield "many ORDER BYs", filled(f"{start}{end} ORDER BY x", ", x", "")
+    yield "unions", filled(f"{start}{end}", f" UNION {start}{end}", "")
+    yield "long CASE", filled(f"{start}RETURN CASE", f" WHEN c.{key} = 'a' THEN 1", " ELSE 0 END AS x")
+    yield "map projection", filled(f"{start}RETURN c {{.{key}", f", .{key}", "} AS x")
+    yield "many parameters", filled("RETURN $a", " + $a", " AS x")
+    yield "one long name", filled("MATCH (", "a", ") RETURN 1 AS x")
+    yield "one long text", filled("RETURN '", "a", "' AS x")
+    yield "one long text, open", filled("RETURN '", "a\\'", "")
+    yield "one long quoted name, open", filled("RETURN `", "``", "")
+    yield "one long number", filled("RETURN ", "1", " AS x")
+    yield "one long comment", filled(f"{start} //", "a", f"\n{end}")
+    yield "one long comment, open", filled(f"{start} /*", "*", "")
+    yield "many comments", filled(start, "/**/", end)
+    yield "blanks", filled("MATCH", " ", f"{anchor} {end}")
+    yield "odd blanks", filled(start, "\u2003", end)
+    yield "letters that look like others", filled(start, "\uff2d\uff21\uff34\uff23\uff28 ", end)
+    yield "letters of other scripts", filled("RETURN '", "\u0915\u094d\U0001f469\u200d\U0001f680", "' AS x")
+    yield "combining marks", filled("RETURN a", "\u0301", " AS x")
+    yield "brackets that don't match", filled(start, "([{", end)
+    yield "keywords alone", filled("", "MATCH RETURN WITH WHERE ", "")
+    yield "arrows alone", filled("MATCH (a)", "<-[]->", "")
+    yield "semicolons", filled(f"{start}{end}", ";", "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,277 @@
+"""Clauses in their order: what each brings into scope, and what the next may see."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from governance.proof import syntax as s
+from governance.proof import types as t
+from governance.proof.expressions import (
+    Names,
+    all_properties,
+    condition,
+    growth,
+    infer,
+    pattern_condition,
+)
+from governance.proof.grouping import check_grouping, split_aggregates
+from governance.proof.patterns import match_paths
+from governance.proof.scope import Proof
+from governance.proof.violation import RefusedError
+from governance.proof.walk import has_aggregate, parts_of
+
+
+@dataclass
+class Rows:
+    """What the rows hold between two clauses: names with their types, and how much each may have grown."""
+
+    names: Names
+    sizes: dict[str, int]
+
+
+def check_query(proof: Proof, query: s.Query, rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:
+    """The columns of a query. ``inner``: of a CALL, whose nodes stay nodes. Raises ``RefusedError``."""
+    results = [_branch(proof, branch, rows, inner=inner) for branch in query.branches]
+    first = [name for name, _ in results[0]]
+    for columns in results[1:]:
+        if [name for name, _ in columns] != first:
+            raise RefusedError(
+                "union", f"All parts of a UNION return the same columns in one order: {', '.join(first)}."
+            )
+    return [
+        (name, t.joined([columns[position][1] for columns in results])) for position, name in enumerate(first)
+    ]
+
+
+def _branch(proof: Proof, clauses: list[s.Clause], rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:
+    if not clauses or not isinstance(clauses[-1], s.Return):
+        raise RefusedError("clause", "A query that reads ends with RETURN.")
+    rows = Rows(dict(rows.names), dict(rows.sizes))
+    proof.separate, proof.unwound = 0, 1
+    for position, clause in enumerate(clauses[:-1]):
+        if isinstance(clause, s.Match) and not clause.optional and position:
+            before = clauses[position - 1]
+            if isinstance(before, s.Match) and before.optional:
+                raise RefusedError("clause", "A MATCH can't follow an OPTIONAL MATCH; put a WITH between them.")
+        rows = check_reading(proof, clause, rows)
+    return check_return(proof, clauses[-1].projection, rows, inner=inner)
+
+
+def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
+    """The rows after a clause that reads. Raises ``RefusedError``."""
+    match clause:
+        case s.Match(paths=paths, where=where):
+            names = match_paths(proof, paths, rows.names)
+            if where is not None:
+                pattern_condition(proof, where, names)
+            return Rows(names, rows.sizes)
+        case s.Unwind(source=source, variable=variable):
+            return _unwind(proof, source, variable, rows)
+        case s.With(projection=projection, where=where):
+            after = project(proof, projection, rows, named=True)
+            if where is not None:
+                condition(proof, where, after.names)
+            return after
+        case s.CallSubquery():
+            return _call(proof, clause, rows)
+        case s.Return():
+            raise RefusedError("clause", "RETURN must be the last clause.")
+    raise RefusedError("read-only", "This query may only read; CREATE, SET, MERGE, REMOVE and DELETE are not allowed.")
+
+
+def _unwind(proof: Proof, source: s.Expression, variable: str, rows: Rows) -> Rows:
+    proof.count_unwind(_written_out(source))
+    if variable in rows.names:
+        raise RefusedError("variable", f"{variable!r} has a meaning already; use another name.")
+    if has_aggregate(source):
+        raise RefusedError("aggregate", "UNWIND can't aggregate; collect in a WITH before.")
+    if isinstance(source, s.Parameter):
+        proof.use_parameter(source.name)
+        proof.settle(source.name, t.ANY, many=True)
+    type_ = infer(proof, source, rows.names)
+    if type_.kind != "list" and not t.is_open(type_):
+        raise RefusedError("type", f"UNWIND takes a list, and this is a {type_}.")
+    size = growth(source, rows.sizes)
+    return Rows({**rows.names, variable: type_.element or t.ANY}, {**rows.sizes, variable: size})
+
+
+def _written_out(source: s.Expression) -> int:
+    """How many items a list has by the text alone; 1 where the data tell."""
+    match source:
+        case s.ListOf(items=items):
+            return len(items)
+        case s.Call(name="range", arguments=[s.Literal(value=int(start)), s.Literal(value=int(end)), *_]):
+            return abs(end - start) + 1
+        case _:
+            return max(map(_written_out, parts_of(source)), default=1)
+
+
+def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
+    imports = list(rows.names) if clause.imports is None else clause.imports
+    for name in imports:
+        if name not in rows.names:
+            raise RefusedError("variable", f"CALL imports {name!r}, and there is no such variable here.")
+    clause.imports = sorted(set(imports))
+    names = {name: rows.names[name] for name in clause.imports}
+    inner = Rows(names, {name: rows.sizes.get(name, 1) for name in names})
+    columns = check_query(proof, clause.query, inner, inner=True)
+    for name, _ in columns:
+        if name in rows.names:
+            raise RefusedError("variable", f"CALL returns {name!r}, which has a meaning already; use another name.")
+    return Rows({**rows.names, **dict(columns)}, rows.sizes)
+
+
+# -------------------------------------------------------------------------------------- WITH and RETURN
+
+
+def project(proof: Proof, projection: s.Projection, rows: Rows, *, named: bool) -> Rows:
+    """The rows after a WITH or RETURN; ``*`` is written out, and ORDER BY made to name columns.
+
+    ``named``: whether every column must have a name of its own. Raises ``RefusedError``.
+    """
+    if projection.every:
+        if not rows.names:
+            raise RefusedError("projection", "There is nothing that * stands for.")
+        given = {item.alias for item in projection.items}
+        every = [s.Item(s.Variable(name), name, named=True) for name in sorted(rows.names) if name not in given]
+        projection.items[:0] = every
+        projection.every = False
+    aliases = [item.alias for item in projection.items]
+    for item in projection.items:
+        if aliases.count(item.alias) > 1:
+            raise RefusedError("projection", f"There are two columns {item.alias!r}; name one otherwise.")
+        if named and not item.named:
+            raise RefusedError("projection", f"Give {item.alias!r} a name: AS name.")
+    aggregates = any(has_aggregate(item.expression) for item in projection.items)
+    names = {item.alias: infer(proof, item.expression, rows.names) for item in projection.items}
+    sizes = {item.alias: growth(item.expression, rows.sizes) for item in projection.items}
+    if aggregates:
+        check_grouping(projection)
+    _check_order(proof, projection, rows.names, names, closed=aggregates or projection.distinct)
+    if aggregates:
+        split_aggregates(proof, projection, rows.names)
+    for bound, word in ((projection.skip, "SKIP"), (projection.limit, "LIMIT")):
+        if bound is not None:
+            _check_bound(proof, bound, word)
+    return Rows(names, sizes)
+
+
+def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:
+    """The columns of a RETURN. Whole nodes become maps of their properties, and the order is made total."""
+    after = project(proof, projection, rows, named=inner)
+    if inner:
+        return list(after.names.items())
+    keys = _sort_keys(proof, projection, rows.names, after.names)
+    for item in projection.items:
+        item.expression = _as_value(proof, item, after.names[item.alias], {*rows.names, *after.names})
+    projection.order.extend(keys)
+    return [(item.alias, t.MAP if after.names[item.alias].kind == "node" else after.names[item.alias]) for item in projection.items]
+
+
+def _check_order(proof: Proof, projection: s.Projection, before: Names, after: Names, *, closed: bool) -> None:
+    """ORDER BY sees the columns, and where rows are neither grouped nor distinct, the variables before as well."""
+    columns = {item.alias: item.expression for item in projection.items}
+    visible = after if closed else {**before, **after}
+    for sort in projection.order:
+        same = next((alias for alias, expression in columns.items() if expression == sort.expression), None)
+        if same is not None:
+            sort.expression = s.Variable(same)
+        elif closed:
+            sort.expression = _by_alias(sort.expression, columns)
+            if has_aggregate(sort.expression):
+                raise RefusedError("order", "ORDER BY an aggregate that is no column; return it, and order by its name.")
+        elif has_aggregate(sort.expression):
+            raise RefusedError("order", "ORDER BY can't aggregate here; do it in a WITH before.")
+        if _holds_pattern(sort.expression):
+            raise RefusedError("order", "ORDER BY can't hold a pattern; give it a column, and order by its name.")
+        type_ = infer(proof, sort.expression, visible)
+        if type_.kind not in t.SCALARS and not t.is_open(type_):
+            raise RefusedError("order", f"A {type_} has no order; order by a property or a number.")
+
+
+def _by_alias(expression: s.Expression, columns: dict[str, s.Expression]) -> s.Expression:
+    """The expression with those parts that are columns replaced by their names."""
+    for alias, column in columns.items():
+        if column == expression:
+            return s.Variable(alias)
+    match expression:
+        case s.Unary():
+            expression.operand = _by_alias(expression.operand, columns)
+        case s.Binary():
+            expression.left = _by_alias(expression.left, columns)
+            expression.right = _by_alias(expression.right, columns)
+        case s.Call():
+            expression.arguments = [_by_alias(argument, columns) for argument in expression.arguments]
+        case s.Property(subject=s.Variable()):
+            pass
+    return expression
+
+
+def _holds_pattern(expression: s.Expression) -> bool:
+    if isinstance(expression, s.Subquery | s.PatternComprehension):
+        return True
+    return any(map(_holds_pattern, parts_of(expression)))
+
+
+def _check_bound(proof: Proof, bound: s.Expression, word: str) -> None:
+    if isinstance(bound, s.Parameter):
+        proof.use_parameter(bound.name)
+        proof.settle(bound.name, t.INTEGER)
+    elif not (isinstance(bound, s.Literal) and type(bound.value) is int and 0 <= bound.value < 10**9):
+        raise RefusedError("limit", f"{word} takes a whole number written out, or a parameter.")
+
+
+def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Names) -> list[s.Sort]:
+    """What completes the order: columns of single values, and unique properties of whole nodes.
+
+    Rows then come in one order on every engine and whatever else the graph holds.
+    """
+    if all(has_aggregate(item.expression) for item in projection.items):
+        return []  # one row
+    known = [sort.expression for sort in projection.order]
+    closed = projection.distinct or projection.before is not None
+    closed = closed or any(has_aggregate(item.expression) for item in projection.items)
+    keys: list[s.Expression] = []
+    for item in projection.items:
+        type_ = after[item.alias]
+        if type_.kind in t.SCALARS or type_ == t.ANY:
+            keys.append(s.Variable(item.alias))
+        elif type_.kind == "node" and not closed and isinstance(item.expression, s.Variable):
+            unique = _unique_property(proof, type_.label)
+            if unique is not None and item.expression.name == item.alias:
+                keys.append(s.Property(s.Variable(item.alias), unique))
+    return [s.Sort(key, descending=False) for key in keys if key not in known]
+
+
+def _unique_property(proof: Proof, label: str) -> str | None:
+    return next((name for name, prop in proof.label(label).properties.items() if prop.unique), None)
+
+
+def _as_value(proof: Proof, item: s.Item, type_: t.Type, taken: Container[str]) -> s.Expression:
+    """The item as a value of a row: a whole node as the map of its declared properties."""
+    if type_.kind == "node":
+        if not isinstance(item.expression, s.Variable):
+            raise RefusedError("projection", f"Return a variable or properties, not {item.alias!r} as a whole node.")
+        name = item.expression.name
+        return s.MapProjection(name, all_properties(proof, name, type_))
+    if type_.kind == "list" and type_.element is not None and type_.element.kind == "node":
+        expression = item.expression
+        if isinstance(expression, s.Call) and expression.name == "collect":
+            (node,) = expression.arguments
+            if isinstance(node, s.Variable):
+                projected = s.MapProjection(node.name, all_properties(proof, node.name, type_.element))
+                return s.Call("collect", [projected], expression.distinct)
+        name = proof.new_name(taken)
+        return s.ListComprehension(
+            name, item.expression, None, s.MapOf(all_properties(proof, name, type_.element))
+        )
+    if _holds_entity(type_):
+        raise RefusedError("projection", f"{item.alias!r} holds a whole node or relationship; return its properties.")
+    return item.expression
+
+
+def _holds_entity(type_: t.Type) -> bool:
+    if type_.kind in ("node", "relationship"):
+        return True
+    if type_.element is not None and _holds_entity(type_.element):
+        return True
+    return any(_holds_entity(field) for _, field in type_.fields or ())

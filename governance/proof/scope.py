@@ -1,0 +1,153 @@
+"""What a principal may read, and what one proof has learnt so far."""
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from configs.nearest import hint
+from contracts.graph import GraphSchema, LabelSchema, PropertySchema, RelationshipSchema
+from contracts.principal import Principal, PrincipalKind
+from governance.proof import types as t
+from governance.proof.violation import RefusedError
+
+#: The parameter that stands for the customer in every query.
+CUSTOMER_PARAMETER = "customer_id"
+#: What a question may need at most, several times over.
+MAX_MATCHES = 16
+MAX_RELATIONSHIPS = 24
+MAX_UNWINDS = 4
+#: Parts of a query's patterns that nothing joins: their combinations multiply.
+MAX_SEPARATE_PARTS = 3
+#: Each prints its divisor twice.
+MAX_DIVISIONS = 6
+#: Rows that lists written out in the text may make of one, multiplied.
+MAX_UNWOUND = 10_000
+
+_STAFF = (PrincipalKind.AGENT, PrincipalKind.ADMIN)
+_CUSTOMERS = (PrincipalKind.CUSTOMER, PrincipalKind.SERVICE)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A kind of principal's reach: ``readable`` labels of everybody, and whether ownership flows from an anchor.
+
+    Principals of the same scope get the same verdict, so verdicts are kept by it.
+    """
+
+    name: str
+    readable: frozenset[str]
+    anchored: bool
+
+
+def scope_of(schema: GraphSchema, principal: Principal) -> Scope:
+    """What this principal may read: guests what is public; customers their own as well; staff by role."""
+    if principal.kind in _CUSTOMERS:
+        return Scope("customer", schema.public_labels, anchored=True)
+    if principal.kind not in _STAFF:
+        return Scope("guest", schema.public_labels, anchored=False)
+    if schema.staff_labels is None:
+        return Scope("staff", frozenset(schema.labels), anchored=True)
+    labels = set(schema.public_labels)
+    for role in {str(principal.kind), *principal.scopes}:
+        labels |= schema.staff_labels.get(role, frozenset())
+    return Scope("staff", frozenset(labels), anchored=True)
+
+
+@dataclass
+class Proof:
+    """The state of one proof: the schema, the scope, what is known of parameters, and what was counted."""
+
+    schema: GraphSchema
+    scope: Scope
+    parameters: set[str] = field(default_factory=set)
+    parameter_types: dict[str, t.Type] = field(default_factory=dict)
+    list_parameters: set[str] = field(default_factory=set)
+    parameter_values: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    matches: int = 0
+    relationships: int = 0
+    unwinds: int = 0
+    unwound: int = 1
+    separate: int = 0
+    divisions: set[int] = field(default_factory=set)
+    names: int = 0
+    inner_names: set[str] = field(default_factory=set)
+
+    def label(self, name: str) -> LabelSchema:
+        """Raises ``RefusedError`` when the schema has no such label."""
+        found = self.schema.labels.get(name)
+        if found is None:
+            raise RefusedError("label", f"There is no label {name!r} in the schema{hint(name, self.schema.labels)}.")
+        return found
+
+    def relationship_types(self, name: str) -> tuple[RelationshipSchema, ...]:
+        """Every declaration of a type. Raises ``RefusedError`` when there is none."""
+        found = tuple(item for item in self.schema.relationships if item.type == name)
+        if not found:
+            known = {item.type for item in self.schema.relationships}
+            raise RefusedError("relationship", f"There is no relationship {name!r} in the schema{hint(name, known)}.")
+        return found
+
+    def property_of(self, owner: str, name: str, *, of_relationship: bool = False) -> PropertySchema:
+        """A property of a label or a relationship type. Raises ``RefusedError`` when it isn't declared."""
+        if of_relationship:
+            properties: dict[str, PropertySchema] = {}
+            for declared in self.relationship_types(owner):
+                properties |= declared.properties
+        else:
+            properties = self.label(owner).properties
+        found = properties.get(name)
+        if found is None:
+            raise RefusedError("property", f"{owner} has no property {name!r}{hint(name, properties)}.")
+        return found
+
+    def use_parameter(self, name: str) -> None:
+        if name == CUSTOMER_PARAMETER and not self.scope.anchored:
+            raise RefusedError("scope", f"${CUSTOMER_PARAMETER} is for signed-in customers; ask for what is public.")
+        self.parameters.add(name)
+
+    def settle(self, name: str, type_: t.Type, *, many: bool = False) -> None:
+        """What the text tells of a parameter's type. Raises ``RefusedError`` where it tells two different ones."""
+        if many:
+            self.list_parameters.add(name)
+        if type_.kind not in t.SCALARS | {"duration", "point"}:
+            return
+        known = self.parameter_types.setdefault(name, type_)
+        if known == type_:
+            return
+        if {known.kind, type_.kind} <= t.NUMBERS:
+            self.parameter_types[name] = t.FLOAT
+        else:
+            raise RefusedError("parameter", f"${name} is used as a {known} and as a {type_}; use two parameters.")
+
+    def new_name(self, taken: Container[str]) -> str:
+        """A variable of our own, unlike those that are taken."""
+        while True:
+            self.names += 1
+            if (name := f"_n{self.names}") not in taken:
+                return name
+
+    def count_division(self, division: object) -> None:
+        self.divisions.add(id(division))
+        if len(self.divisions) > MAX_DIVISIONS:
+            raise RefusedError("work", f"A query may divide {MAX_DIVISIONS} times at most.")
+
+    def count_separate(self, parts: int) -> None:
+        self.separate += parts
+        if self.separate > MAX_SEPARATE_PARTS:
+            raise RefusedError("work", f"The patterns have {self.separate} parts that nothing joins; join them.")
+
+    def count_unwind(self, rows: int) -> None:
+        self.unwinds += 1
+        self.unwound *= max(1, rows)
+        if self.unwinds > MAX_UNWINDS or self.unwound > MAX_UNWOUND:
+            raise RefusedError(
+                "work", f"A query may UNWIND {MAX_UNWINDS} lists, and {MAX_UNWOUND:,} rows of lists, at most."
+            )
+
+    def count_match(self, relationships: int) -> None:
+        self.matches += 1
+        self.relationships += relationships
+        if self.matches > MAX_MATCHES or self.relationships > MAX_RELATIONSHIPS:
+            raise RefusedError(
+                "work",
+                f"A query may have at most {MAX_MATCHES} patterns and {MAX_RELATIONSHIPS} relationships; ask for less.",
+            )

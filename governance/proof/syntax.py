@@ -1,0 +1,302 @@
+"""The syntax tree of what can be proven at all. What has no place in it can't be printed, and so never runs.
+
+The tree belongs to one proof: the check fills in what the text left open (labels, directions, column names),
+and the printer prints what the check has seen.
+"""
+
+from dataclasses import dataclass, field
+
+from contracts.base import Value
+
+# ------------------------------------------------------------------------------------------- expressions
+
+
+@dataclass(slots=True)
+class Literal:
+    value: Value
+
+
+@dataclass(slots=True)
+class Parameter:
+    name: str
+
+
+@dataclass(slots=True)
+class Variable:
+    name: str
+
+
+@dataclass(slots=True)
+class Property:
+    """``subject.name``: of a node, a relationship, a map, or a component of a date."""
+
+    subject: "Expression"
+    name: str
+
+
+@dataclass(slots=True)
+class Index:
+    subject: "Expression"
+    index: "Expression"
+
+
+@dataclass(slots=True)
+class Slice:
+    subject: "Expression"
+    start: "Expression | None"
+    end: "Expression | None"
+
+
+@dataclass(slots=True)
+class ListOf:
+    items: "list[Expression]"
+
+
+@dataclass(slots=True)
+class MapOf:
+    entries: "list[tuple[str, Expression]]"
+
+
+@dataclass(slots=True)
+class Unary:
+    """``NOT`` or ``-``."""
+
+    operator: str
+    operand: "Expression"
+
+
+@dataclass(slots=True)
+class Binary:
+    operator: str
+    left: "Expression"
+    right: "Expression"
+
+
+@dataclass(slots=True)
+class IsNull:
+    operand: "Expression"
+    negated: bool
+
+
+@dataclass(slots=True)
+class Call:
+    """A function, its name as the language spells it (``date.truncate``)."""
+
+    name: str
+    arguments: "list[Expression]"
+    distinct: bool = False
+
+
+@dataclass(slots=True)
+class CountRows:
+    """``count(*)``."""
+
+
+@dataclass(slots=True)
+class Case:
+    subject: "Expression | None"
+    alternatives: "list[tuple[Expression, Expression]]"
+    default: "Expression | None"
+
+
+@dataclass(slots=True)
+class ListComprehension:
+    variable: str
+    source: "Expression"
+    where: "Expression | None"
+    result: "Expression | None"
+
+
+@dataclass(slots=True)
+class Quantifier:
+    """``all``, ``any``, ``none`` or ``single``."""
+
+    kind: str
+    variable: str
+    source: "Expression"
+    where: "Expression"
+
+
+@dataclass(slots=True)
+class PatternComprehension:
+    path: "Path"
+    where: "Expression | None"
+    result: "Expression"
+
+
+@dataclass(slots=True)
+class MapProjection:
+    """``variable {.name, key: expression}``; ``every`` is ``.*``, which the check writes out.
+
+    ``as_map``: print it as a map written out, where an engine projects nodes of the rows alone.
+    """
+
+    variable: str
+    entries: "list[tuple[str, Expression]]"
+    every: bool = False
+    as_map: bool = False
+
+
+@dataclass(slots=True)
+class Subquery:
+    """``EXISTS { … }`` or ``COUNT { … }`` over matches alone; a pattern in a WHERE is an ``EXISTS`` too."""
+
+    kind: str
+    matches: "list[Match]"
+
+
+Expression = (
+    Literal
+    | Parameter
+    | Variable
+    | Property
+    | Index
+    | Slice
+    | ListOf
+    | MapOf
+    | Unary
+    | Binary
+    | IsNull
+    | Call
+    | CountRows
+    | Case
+    | ListComprehension
+    | Quantifier
+    | PatternComprehension
+    | MapProjection
+    | Subquery
+)
+
+# ---------------------------------------------------------------------------------------------- patterns
+
+
+@dataclass(slots=True)
+class NodePattern:
+    variable: str | None
+    label: str | None
+    properties: list[tuple[str, Expression]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RelationshipPattern:
+    """``direction`` is ``>``, ``<``, or empty where the text leaves it to the schema."""
+
+    variable: str | None
+    types: list[str]
+    direction: str
+    properties: list[tuple[str, Expression]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Path:
+    """``nodes[0] relationships[0] nodes[1] …``: one node more than relationships."""
+
+    nodes: list[NodePattern]
+    relationships: list[RelationshipPattern]
+
+
+# ----------------------------------------------------------------------------------------------- clauses
+
+
+@dataclass(slots=True)
+class Match:
+    optional: bool
+    paths: list[Path]
+    where: Expression | None
+
+
+@dataclass(slots=True)
+class Unwind:
+    source: Expression
+    variable: str
+
+
+@dataclass(slots=True)
+class Item:
+    """One column: ``alias`` is its name, or where the text gives none, the text itself."""
+
+    expression: Expression
+    alias: str
+    named: bool
+
+
+@dataclass(slots=True)
+class Sort:
+    expression: Expression
+    descending: bool
+
+
+@dataclass(slots=True)
+class Projection:
+    """What a WITH or RETURN makes of the rows. ``before`` is a WITH of our own in front of it, see ``grouping.py``."""
+
+    distinct: bool
+    every: bool
+    items: list[Item]
+    order: list[Sort]
+    skip: Expression | None
+    limit: Expression | None
+    before: "Projection | None" = None
+
+
+@dataclass(slots=True)
+class With:
+    projection: Projection
+    where: Expression | None
+
+
+@dataclass(slots=True)
+class Return:
+    projection: Projection
+
+
+@dataclass(slots=True)
+class CallSubquery:
+    """``CALL (imports) { query }``; ``imports`` is ``None`` for ``(*)``, all variables in scope."""
+
+    imports: list[str] | None
+    query: "Query"
+
+
+@dataclass(slots=True)
+class SetProperty:
+    """``SET variable.name = value``, and ``REMOVE`` as a value of null."""
+
+    variable: str
+    name: str
+    value: Expression
+
+
+@dataclass(slots=True)
+class Set:
+    items: list[SetProperty]
+
+
+@dataclass(slots=True)
+class Create:
+    paths: list[Path]
+
+
+@dataclass(slots=True)
+class Merge:
+    path: Path
+    on_create: list[SetProperty]
+    on_match: list[SetProperty]
+
+
+@dataclass(slots=True)
+class Delete:
+    variables: list[str]
+    detach: bool
+
+
+Clause = Match | Unwind | With | Return | CallSubquery | Set | Create | Merge | Delete
+WRITES = (Set, Create, Merge, Delete)
+
+
+@dataclass(slots=True)
+class Query:
+    """One or more branches of clauses, joined by UNION (``distinct``) or UNION ALL."""
+
+    branches: list[list[Clause]]
+    distinct: bool = False

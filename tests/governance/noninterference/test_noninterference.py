@@ -1,0 +1,225 @@
+"""What a customer is allowed to run returns equal rows, and changes nothing, wherever only others' data differ.
+
+Texts are composed from the schema and mutated from honest ones; each that the prover allows is executed on graphs that
+differ in other customers' data alone. ``FRONTLINE_GENERATED_QUERIES`` multiplies how many are tried, at random then.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.governance.noninterference.composer import Composer
+from tests.governance.noninterference.corpus import FOUND, honest_reads, honest_writes, hostile_texts, schema
+from tests.governance.noninterference.engines import Dump, Engine, KgliteEngine
+from tests.governance.noninterference.mutations import mutate
+from tests.governance.noninterference.yardstick import Trial, World, trespass, try_read, try_write
+
+TIMES = int(os.environ.get("FRONTLINE_GENERATED_QUERIES", "1"))
+#: Composed reads, mutated reads, composed writes and mutated writes over each schema.
+COUNTS = {
+    "shop": (150, 600, 80, 200),
+    "library": (100, 350, 80, 200),
+    "bank": (60, 250, 40, 100),
+    "clinic": (60, 250, 40, 100),
+    "workshop": (30, 50, 20, 50),
+}
+#: An honest customer's queries must be allowed often enough for the rest to mean something.
+LEAST_ALLOWED = 0.3
+LEAST_ALLOWED_WRITES = 0.15
+
+
+@dataclass
+class Bench:
+    """A schema's world with its graphs loaded, and what was tried on it."""
+
+    pack: str
+    world: World
+    engines: list[KgliteEngine]
+    before: list[Dump] = field(default_factory=list)
+
+    def composer(self, chance: Random) -> Composer:
+        return Composer(self.world.schema, chance, self.world.unique_values())
+
+    def read(self, text: str) -> Trial:
+        return try_read(text, self.world, self.engines)
+
+    def write(self, text: str) -> Trial:
+        return try_write(text, self.world, self.engines, self.before)
+
+
+@pytest.fixture(scope="module", params=list(COUNTS))
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    world = World(schema(request.param), seed=1 if TIMES == 1 else Random().randrange(1_000))
+    folder = tmp_path_factory.mktemp(request.param)
+    engines = [KgliteEngine(folder / f"graph-{n}", graph, world.schema) for n, graph in enumerate(world.graphs)]
+    yield Bench(request.param, world, engines, [engine.dump() for engine in engines])
+    for engine in engines:
+        engine.close()
+
+
+@cache
+def composed_texts(pack: str, kind: str) -> tuple[str, ...]:
+    """A fixed lot of composed texts, for mutations to start from."""
+    world = World(schema(pack), seed=1)
+    composers = [Composer(world.schema, Random(number), world.unique_values()) for number in range(100)]
+    return tuple(getattr(composer, kind)().text for composer in composers)
+
+
+def profile(examples: int) -> settings:
+    return settings(
+        max_examples=examples * TIMES,
+        derandomize=TIMES == 1,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def test_composed_reads_tell_nothing_of_others(bench: Bench) -> None:
+    tried: list[Trial] = []
+
+    @profile(COUNTS[bench.pack][0])
+    @given(st.randoms(use_true_random=False))
+    def each(chance: Random) -> None:
+        composed = bench.composer(chance).read()
+        trial = bench.read(composed.text)
+        if composed.anchored:
+            tried.append(trial)
+
+    each()
+    assert share(tried) >= LEAST_ALLOWED
+    assert sum(trial.rows for trial in tried) > len(tried)
+
+
+def test_mutated_reads_tell_nothing_of_others(bench: Bench) -> None:
+    texts = (*honest_reads(bench.pack), *composed_texts(bench.pack, "read"), *hostile_texts(bench.pack))
+    tried: list[Trial] = []
+
+    @profile(COUNTS[bench.pack][1])
+    @given(st.randoms(use_true_random=False))
+    def each(chance: Random) -> None:
+        text = texts[chance.randrange(len(texts))]
+        tried.append(bench.read(mutate(text, texts, bench.world.schema, chance)))
+
+    each()
+    assert any(trial.rows for trial in tried)
+
+
+def test_composed_writes_touch_nothing_of_others(bench: Bench) -> None:
+    tried: list[Trial] = []
+
+    @profile(COUNTS[bench.pack][2])
+    @given(st.randoms(use_true_random=False))
+    def each(chance: Random) -> None:
+        composed = bench.composer(chance).write()
+        trial = bench.write(composed.text)
+        if composed.anchored:
+            tried.append(trial)
+
+    each()
+    assert share(tried) >= LEAST_ALLOWED_WRITES
+    assert any(trial.changes for trial in tried)
+
+
+def test_mutated_writes_touch_nothing_of_others(bench: Bench) -> None:
+    texts = (*honest_writes(bench.pack), *composed_texts(bench.pack, "write"), *hostile_texts(bench.pack))
+    tried: list[Trial] = []
+
+    @profile(COUNTS[bench.pack][3])
+    @given(st.randoms(use_true_random=False))
+    def each(chance: Random) -> None:
+        text = texts[chance.randrange(len(texts))]
+        tried.append(bench.write(mutate(text, texts, bench.world.schema, chance)))
+
+    each()
+    assert any(trial.allowed for trial in tried)
+
+
+def test_honest_texts_run_without_a_word_of_others(bench: Bench) -> None:
+    reads = [bench.read(text) for text in honest_reads(bench.pack)]
+    writes = [bench.write(text) for text in honest_writes(bench.pack)]
+    assert any(trial.rows for trial in reads)
+    assert not writes or any(trial.changes for trial in writes)
+
+
+def test_what_was_found_before_is_refused_or_tells_nothing(bench: Bench) -> None:
+    lines = [json.loads(line) for line in FOUND.read_text(encoding="utf-8").split("\n") if line]
+    for line in lines:
+        if line["pack"] == bench.pack:
+            (bench.write if line["write"] else bench.read)(line["cypher"])
+
+
+def share(tried: list[Trial]) -> float:
+    return sum(trial.allowed for trial in tried) / len(tried)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, list[KgliteEngine]]]:
+    world = World(schema("shop"), seed=1)
+    folder = tmp_path_factory.mktemp("yardstick")
+    engines = [KgliteEngine(folder / f"graph-{n}", graph, world.schema) for n, graph in enumerate(world.graphs)]
+    yield world, engines
+    for engine in engines:
+        engine.close()
+
+
+class TestTheYardstick:
+    """The graphs differ enough that a leak shows. (These texts are the tests' own, and harmless to an engine.)"""
+
+    LEAKS = (
+        "MATCH (c:Customer) RETURN count(c) AS n",
+        "MATCH (o:Order) RETURN o.status AS status ORDER BY status",
+        "MATCH (v:Variant)<-[:OF]-(i:OrderItem) RETURN v.sku AS sku, count(i) AS n ORDER BY sku",
+        "MATCH (:Customer {customer_id: $customer_id})-[:PLACED]->(:Order)-[:CONTAINS]->(:OrderItem)-[:OF]->(v:Variant)"
+        "<-[:OF]-(x:OrderItem) RETURN v.sku AS sku, x.item_id AS item ORDER BY sku, item",
+        "MATCH (n) RETURN id(n) AS id ORDER BY id LIMIT 100",
+        "RETURN EXISTS { (:Customer {customer_id: 'b01-v0'}) } AS there",
+    )
+    TRESPASSES = (
+        "MATCH (o:Order) SET o.status = 'cancelled'",
+        "MATCH (p:Product) SET p.warranty_months = 77",
+        "MATCH (a:Customer), (b:Order) WHERE NOT (a)-[:PLACED]->(b) CREATE (a)-[:PLACED]->(b)",
+        "MATCH (:Variant)-[r:VARIANT_OF]->(:Product) DELETE r",
+        "CREATE (t:Ticket {ticket_id: 'free'})",
+        "CREATE (p:Product {product_id: 'free', name: 'free'})",
+        "MATCH (c:Customer {customer_id: $customer_id}) DETACH DELETE c",
+        "MATCH (i:OrderItem)-[r:OF]->(:Variant) DELETE r",
+    )
+    HARMLESS = (
+        "MATCH (c:Customer {customer_id: $customer_id}) SET c.phone = 'new'",
+        "MATCH (c:Customer {customer_id: $customer_id}) CREATE (c)-[:OPENED]->(t:Ticket {ticket_id: 'mine'})",
+        "MATCH (c:Customer {customer_id: $customer_id})-[:HAS_ADDRESS]->(a:Address) DETACH DELETE a",
+    )
+
+    @pytest.mark.parametrize("text", LEAKS)
+    def test_a_leak_shows(self, shop: tuple[World, list[Engine]], text: str) -> None:
+        world, engines = shop
+        outcomes = {engine.read(text, {"customer_id": world.customer_id}) for engine in engines}
+        assert len(outcomes) > 1
+        assert not any(outcome.raised for outcome in outcomes)
+
+    @pytest.mark.parametrize("text", TRESPASSES)
+    def test_a_trespass_shows(self, shop: tuple[World, list[Engine]], text: str) -> None:
+        world, engines = shop
+        old = engines[0].dump()
+        outcome, new = engines[0].try_write(text, {"customer_id": world.customer_id})
+        assert not outcome.raised
+        assert trespass(world, world.graphs[0], old, new) is not None
+        assert engines[0].dump() == old
+
+    @pytest.mark.parametrize("text", HARMLESS)
+    def test_a_change_of_ones_own_is_none(self, shop: tuple[World, list[Engine]], text: str) -> None:
+        world, engines = shop
+        old = engines[0].dump()
+        outcome, new = engines[0].try_write(text, {"customer_id": world.customer_id})
+        assert not outcome.raised
+        assert new != old
+        assert trespass(world, world.graphs[0], old, new) is None
