@@ -94,7 +94,16 @@ def prove_(
 
 def judge(text: str, schema: GraphSchema, caller: Caller, *, write: bool) -> Verdict:
     """The proof's verdict over one text."""
-    proven = (prove_write if write else prove)(text, schema, principal_of(caller))
+    try:
+        proven = (prove_write if write else prove)(text, schema, principal_of(caller))
+    except Exception as error:
+        # Closed by default, here too: what the proof stumbles over is not proven. The others of a file go on.
+        typer.echo(f"The proof itself failed: {error!r}", err=True)
+        return {
+            "verdict": "refuse",
+            "reasons": ["The query could not be proven; write it in another way."],
+            "text": None,
+        }
     if isinstance(proven, Violations):
         return {"verdict": "refuse", "reasons": [item.message for item in proven.items], "text": None}
     return {"verdict": "allow", "reasons": [], "text": proven.text}
@@ -117,7 +126,10 @@ def judge_lines(
             if "cypher" not in asked:
                 raise ValueError('has no "cypher"')
             line_write = write if asked.get("write") is None else bool(asked["write"])
-            line_caller = Caller(content.get("as") or caller)
+            named = content.get("as") or caller
+            if named not in list(Caller):
+                raise ValueError(f'has no right "as": {", ".join(Caller)} are known')
+            line_caller = Caller(named)
         except (ValueError, RecursionError) as error:
             yield {"id": name, "verdict": "error", "reasons": [f"line {number} {_fault(error)}"], "text": None}
         else:
@@ -137,7 +149,7 @@ def _fault(error: ValueError | RecursionError) -> str:
         case RecursionError():
             return "is not JSON that can be read: it is nested too deeply"
         case _:
-            return str(error) if str(error).startswith(("has", "is")) else f'has no right "as": {error}'
+            return str(error)
 
 
 def _prove_file(file: str, schema: GraphSchema, caller: Caller, write: bool) -> int:

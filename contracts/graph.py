@@ -80,10 +80,12 @@ class ProvenQuery(Frozen):
 
     ``text`` is printed from what was proven, ``columns`` are its result's. ``parameter_types`` holds those
     parameters whose type the text settles (compared with a property, say); of ``list_parameters`` it is the type
-    of the items.
+    of the items. ``embedded_text`` is the same query for the embedded graph, which stores some properties under
+    other names; ``None`` where it is no other.
     """
 
     text: str
+    embedded_text: str | None = None
     columns: tuple[str, ...]
     parameters: frozenset[str]
     parameter_types: dict[str, PropertyType] = {}
@@ -100,6 +102,7 @@ class ProvenWrite(Frozen):
     """
 
     text: str
+    embedded_text: str | None = None
     lock_text: str
     columns: tuple[str, ...]
     parameters: frozenset[str]

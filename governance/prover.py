@@ -21,6 +21,7 @@ from governance.proof.scope import Proof, Scope, scope_of
 from governance.proof.source import parse
 from governance.proof.violation import RefusedError
 from governance.proof.writes import check_write
+from stores.graph.kglite_names import stored_name
 
 #: Verdicts kept for one schema, by text and scope; refusals too, so that a costly text costs once.
 _KEPT_VERDICTS = 4_096
@@ -49,6 +50,7 @@ def prove(text: str, schema: GraphSchema, principal: Principal) -> ProvenQuery |
         return verdict
     return ProvenQuery(
         text=verdict.text,
+        embedded_text=verdict.embedded_text,
         columns=verdict.columns,
         parameters=verdict.parameters,
         parameter_types=verdict.parameter_types,
@@ -64,6 +66,7 @@ def prove_write(text: str, schema: GraphSchema, principal: Principal) -> ProvenW
         return verdict
     return ProvenWrite(
         text=verdict.text,
+        embedded_text=verdict.embedded_text,
         lock_text=verdict.lock_text,
         columns=verdict.columns,
         parameters=verdict.parameters,
@@ -79,6 +82,7 @@ class _Verdict:
     """What was proven, for every principal of its scope."""
 
     text: str
+    embedded_text: str | None
     lock_text: str
     columns: tuple[str, ...]
     parameters: frozenset[str]
@@ -117,8 +121,10 @@ def _proven(kind: str, text: str, proof: Proof) -> _Verdict | Violations:
             raise RefusedError("length", "The query is too long once it is written out; shorten it.")
     except RefusedError as refused:
         return Violations(items=(refused.violation,))
+    embedded = render(query, stored_name)
     return _Verdict(
         text=printed,
+        embedded_text=embedded if embedded != printed else None,
         lock_text=lock_text,
         columns=tuple(columns),
         parameters=frozenset(proof.parameters),

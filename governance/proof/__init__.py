@@ -1,1 +1,1 @@
-"""How a query is proven: parse, lower to a small tree, check, print anew. ``docs/cypher-subset.md`` says what passes."""
+"""How a query is proven: parse, lower to a small tree, check, print anew. What passes: ``docs/cypher-subset.md``."""

@@ -37,9 +37,7 @@ def check_query(proof: Proof, query: s.Query, rows: Rows, *, inner: bool) -> lis
             raise RefusedError(
                 "union", f"All parts of a UNION return the same columns in one order: {', '.join(first)}."
             )
-    return [
-        (name, t.joined([columns[position][1] for columns in results])) for position, name in enumerate(first)
-    ]
+    return [(name, t.joined([columns[position][1] for columns in results])) for position, name in enumerate(first)]
 
 
 def _branch(proof: Proof, clauses: list[s.Clause], rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:
@@ -47,11 +45,7 @@ def _branch(proof: Proof, clauses: list[s.Clause], rows: Rows, *, inner: bool) -
         raise RefusedError("clause", "A query that reads ends with RETURN.")
     rows = Rows(dict(rows.names), dict(rows.sizes))
     proof.separate, proof.unwound = 0, 1
-    for position, clause in enumerate(clauses[:-1]):
-        if isinstance(clause, s.Match) and not clause.optional and position:
-            before = clauses[position - 1]
-            if isinstance(before, s.Match) and before.optional:
-                raise RefusedError("clause", "A MATCH can't follow an OPTIONAL MATCH; put a WITH between them.")
+    for clause in clauses[:-1]:
         rows = check_reading(proof, clause, rows)
     return check_return(proof, clauses[-1].projection, rows, inner=inner)
 
@@ -117,7 +111,7 @@ def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
     for name, _ in columns:
         if name in rows.names:
             raise RefusedError("variable", f"CALL returns {name!r}, which has a meaning already; use another name.")
-    return Rows({**rows.names, **dict(columns)}, rows.sizes)
+    return Rows({**rows.names, **{name: t.unmatched(type_) for name, type_ in columns}}, rows.sizes)
 
 
 # -------------------------------------------------------------------------------------- WITH and RETURN
@@ -160,11 +154,14 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
     after = project(proof, projection, rows, named=inner)
     if inner:
         return list(after.names.items())
-    keys = _sort_keys(proof, projection, rows.names, after.names)
+    projection.order.extend(_sort_keys(proof, projection, rows.names, after.names))
     for item in projection.items:
         item.expression = _as_value(proof, item, after.names[item.alias], {*rows.names, *after.names})
-    projection.order.extend(keys)
-    return [(item.alias, t.MAP if after.names[item.alias].kind == "node" else after.names[item.alias]) for item in projection.items]
+    _order_by_columns(projection, {alias for alias, type_ in after.names.items() if type_.kind == "node"})
+    return [
+        (item.alias, t.MAP if after.names[item.alias].kind == "node" else after.names[item.alias])
+        for item in projection.items
+    ]
 
 
 def _check_order(proof: Proof, projection: s.Projection, before: Names, after: Names, *, closed: bool) -> None:
@@ -178,10 +175,12 @@ def _check_order(proof: Proof, projection: s.Projection, before: Names, after: N
         elif closed:
             sort.expression = _by_alias(sort.expression, columns)
             if has_aggregate(sort.expression):
-                raise RefusedError("order", "ORDER BY an aggregate that is no column; return it, and order by its name.")
+                raise RefusedError(
+                    "order", "ORDER BY an aggregate that is no column; return it, and order by its name."
+                )
         elif has_aggregate(sort.expression):
             raise RefusedError("order", "ORDER BY can't aggregate here; do it in a WITH before.")
-        if _holds_pattern(sort.expression):
+        if _holds_pattern(sort.expression) and (closed or any(one.kind == "node" for one in after.values())):
             raise RefusedError("order", "ORDER BY can't hold a pattern; give it a column, and order by its name.")
         type_ = infer(proof, sort.expression, visible)
         if type_.kind not in t.SCALARS and not t.is_open(type_):
@@ -220,6 +219,19 @@ def _check_bound(proof: Proof, bound: s.Expression, word: str) -> None:
         raise RefusedError("limit", f"{word} takes a whole number written out, or a parameter.")
 
 
+def _order_by_columns(projection: s.Projection, whole: set[str]) -> None:
+    """Behind a RETURN the names of whole nodes mean their maps, whose keys are never renamed."""
+
+    def visit(expression: s.Expression) -> None:
+        if isinstance(expression, s.Property) and isinstance(expression.subject, s.Variable):
+            expression.of_entity = expression.of_entity and expression.subject.name not in whole
+        for part in parts_of(expression):
+            visit(part)
+
+    for sort in projection.order:
+        visit(sort.expression)
+
+
 def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Names) -> list[s.Sort]:
     """What completes the order: columns of single values, and unique properties of whole nodes.
 
@@ -252,7 +264,7 @@ def _as_value(proof: Proof, item: s.Item, type_: t.Type, taken: Container[str]) 
         if not isinstance(item.expression, s.Variable):
             raise RefusedError("projection", f"Return a variable or properties, not {item.alias!r} as a whole node.")
         name = item.expression.name
-        return s.MapProjection(name, all_properties(proof, name, type_))
+        return s.MapProjection(name, all_properties(proof, name, type_), as_map=not type_.matched)
     if type_.kind == "list" and type_.element is not None and type_.element.kind == "node":
         expression = item.expression
         if isinstance(expression, s.Call) and expression.name == "collect":
@@ -261,17 +273,7 @@ def _as_value(proof: Proof, item: s.Item, type_: t.Type, taken: Container[str]) 
                 projected = s.MapProjection(node.name, all_properties(proof, node.name, type_.element))
                 return s.Call("collect", [projected], expression.distinct)
         name = proof.new_name(taken)
-        return s.ListComprehension(
-            name, item.expression, None, s.MapOf(all_properties(proof, name, type_.element))
-        )
-    if _holds_entity(type_):
+        return s.ListComprehension(name, item.expression, None, s.MapOf(all_properties(proof, name, type_.element)))
+    if t.holds_entity(type_):
         raise RefusedError("projection", f"{item.alias!r} holds a whole node or relationship; return its properties.")
     return item.expression
-
-
-def _holds_entity(type_: t.Type) -> bool:
-    if type_.kind in ("node", "relationship"):
-        return True
-    if type_.element is not None and _holds_entity(type_.element):
-        return True
-    return any(_holds_entity(field) for _, field in type_.fields or ())

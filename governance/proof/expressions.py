@@ -4,7 +4,8 @@ import re
 from datetime import date, datetime
 
 from contracts.base import Value
-from governance.proof import functions, syntax as s
+from governance.proof import functions
+from governance.proof import syntax as s
 from governance.proof import types as t
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
@@ -16,7 +17,9 @@ Names = dict[str, t.Type]
 _BOOLEAN_OPERATORS = frozenset({"AND", "OR", "XOR"})
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _TEXT = frozenset({"STARTS WITH", "ENDS WITH", "CONTAINS"})
-_DATE_PARTS = frozenset({"year", "quarter", "month", "week", "weekYear", "day", "dayOfWeek", "weekDay", "ordinalDay", "dayOfQuarter"})
+_DATE_PARTS = frozenset(
+    {"year", "quarter", "month", "week", "weekYear", "day", "dayOfWeek", "weekDay", "ordinalDay", "dayOfQuarter"}
+)
 _TIME_PARTS = frozenset({"hour", "minute", "second", "millisecond", "epochSeconds", "epochMillis"})
 _DURATION_PARTS = frozenset({"years", "months", "weeks", "days", "hours", "minutes", "seconds"})
 _PARTS = {"date": _DATE_PARTS, "datetime": _DATE_PARTS | _TIME_PARTS, "duration": _DURATION_PARTS}
@@ -80,13 +83,13 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
             return _case(proof, expression, names)
         case s.ListComprehension(variable=variable, source=source, where=where, result=result):
             element = _list(proof, source, names, "A list comprehension").element or t.ANY
-            inner = _with_new(proof, names, variable, element)
+            inner = _with_new(names, variable, element)
             if where is not None:
                 _require(proof, where, inner, "boolean", "WHERE")
             return t.list_of(infer(proof, result, inner)) if result is not None else t.list_of(element)
         case s.Quantifier(kind=kind, variable=variable, source=source, where=where):
             element = _list(proof, source, names, f"{kind}()").element or t.ANY
-            _require(proof, where, _with_new(proof, names, variable, element), "boolean", "WHERE")
+            _require(proof, where, _with_new(names, variable, element), "boolean", "WHERE")
             return t.BOOLEAN
         case s.PatternComprehension():
             return _pattern_comprehension(proof, expression, names)
@@ -126,11 +129,10 @@ def _of_value(value: Value) -> t.Type:
             return t.STRING
 
 
-def _with_new(proof: Proof, names: Names, variable: str, type_: t.Type) -> Names:
+def _with_new(names: Names, variable: str, type_: t.Type) -> Names:
     """The names inside of a comprehension."""
     if variable in names:
         raise RefusedError("variable", f"{variable!r} has a meaning here already; use another name.")
-    proof.inner_names.add(variable)
     return {**names, variable: type_}
 
 
@@ -159,8 +161,10 @@ def _property(proof: Proof, expression: s.Property, names: Names) -> t.Type:
     subject, name = infer(proof, expression.subject, names), expression.name
     match subject.kind:
         case "node":
+            expression.of_entity = True
             return t.of_property(proof.property_of(subject.label, name).type)
         case "relationship":
+            expression.of_entity = True
             first, *others = subject.label.split("|")
             type_ = t.of_property(proof.property_of(first, name, of_relationship=True).type)
             for other in others:
@@ -179,7 +183,9 @@ def _property(proof: Proof, expression: s.Property, names: Names) -> t.Type:
             if isinstance(call, s.Call) and call.name == "duration.between" and name not in ("years", "months", "days"):
                 raise RefusedError("function", f"For {name} write duration.inSeconds(…).{name}.")
             if name not in _PARTS[kind]:
-                raise RefusedError("property", f"A {kind} has no part {name!r}; it has {', '.join(sorted(_PARTS[kind]))}.")
+                raise RefusedError(
+                    "property", f"A {kind} has no part {name!r}; it has {', '.join(sorted(_PARTS[kind]))}."
+                )
             return t.INTEGER
         case "null":
             return t.NULL
@@ -204,18 +210,22 @@ def _map_projection(proof: Proof, expression: s.MapProjection, names: Names) -> 
             raise RefusedError("type", "`.*` takes a node; name the keys of a map.")
         expression.every = False
         given = {key for key, _ in expression.entries}
-        expression.entries[:0] = [entry for entry in all_properties(proof, expression.variable, subject) if entry[0] not in given]
+        expression.entries[:0] = [
+            entry for entry in all_properties(proof, expression.variable, subject) if entry[0] not in given
+        ]
     keys = [key for key, _ in expression.entries]
     for key in keys:
         if keys.count(key) > 1:
             raise RefusedError("map", f"The key {key!r} stands twice in one map.")
-    expression.as_map = subject.kind != "node" or expression.variable in proof.inner_names
+    expression.as_map = not subject.matched
     return t.Type("map", fields=tuple((key, infer(proof, value, names)) for key, value in expression.entries))
 
 
 def all_properties(proof: Proof, variable: str, type_: t.Type) -> list[tuple[str, s.Expression]]:
     """The declared properties of a node, as entries of a map projection."""
-    return [(name, s.Property(s.Variable(variable), name)) for name in proof.label(type_.label).properties]
+    return [
+        (name, s.Property(s.Variable(variable), name, of_entity=True)) for name in proof.label(type_.label).properties
+    ]
 
 
 def _case(proof: Proof, expression: s.Case, names: Names) -> t.Type:
@@ -348,7 +358,9 @@ def _arithmetic(operator: str, left: t.Type, right: t.Type) -> t.Type:
     raise RefusedError("type", f"A {left} {operator} a {right} has no meaning{wish}.")
 
 
-_SAFE_REGEX = re.compile(r"(\(\?iu?\))?((?:\\[dwsDWSb.\-+*?()\[\]|/]|\[[\w \-.,äöüßÄÖÜ]+\]|[^\\()\[\]{}*+?|^$])(?:[?]|[*+](?![*+?]))?|[|])*")
+_SAFE_REGEX = re.compile(
+    r"(\(\?iu?\))?((?:\\[dwsDWSb.\-+*?()\[\]|/]|\[[\w \-.,äöüßÄÖÜ]+\]|[^\\()\[\]{}*+?|^$])(?:[?]|[*+](?![*+?]))?|[|])*"
+)
 _MAX_REPEATS = 6
 
 
@@ -389,6 +401,8 @@ def _call(proof: Proof, expression: s.Call, names: Names) -> t.Type:
     for argument, kind in zip(expression.arguments, wanted, strict=True):
         if isinstance(argument, s.Parameter) and kind in t.SCALARS:
             proof.settle(argument.name, t.Type(kind))
+        elif isinstance(argument, s.Parameter) and kind == "T":
+            proof.settle(argument.name, result)
     if aggregate and result.kind == "list" and types and types[0].kind == "list":
         raise RefusedError("type", "collect() of a list is not allowed; UNWIND it first.")
     return result
@@ -416,7 +430,9 @@ def _check_literals(expression: s.Call) -> None:
     if name in _MAP_KEYS and isinstance(first, s.MapOf):
         for key, _ in first.entries:
             if key not in _MAP_KEYS[name]:
-                raise RefusedError("function", f"{name}() knows no {key!r}; it knows {', '.join(sorted(_MAP_KEYS[name]))}.")
+                raise RefusedError(
+                    "function", f"{name}() knows no {key!r}; it knows {', '.join(sorted(_MAP_KEYS[name]))}."
+                )
 
 
 _WRITTEN = {
@@ -520,8 +536,8 @@ def growth(expression: s.Expression, sizes: dict[str, int]) -> int:
         case s.Property(subject=s.Variable(name=name)):
             return sizes.get(name, _USUAL_CHARACTERS)
         case s.Call(name="replace", arguments=arguments):
-            text, _, new = (growth(argument, sizes) for argument in arguments)
-            size = text * new
+            replaced, _, new = (growth(argument, sizes) for argument in arguments)
+            size = replaced * new
         case s.Call(name="range"):
             return 8 * _MAX_RANGE
         case s.ListComprehension(variable=variable, source=source, result=result):

@@ -178,7 +178,8 @@ def _bind(wanted: tuple[str, ...], arguments: list[t.Type]) -> t.Type | None:
                 return None
         elif not _fits(kind, given):
             return None
-    return t.joined(same) if same else t.ANY
+    known = [one for one in same if not t.is_open(one)]
+    return t.joined(known or same) if same else t.ANY
 
 
 def _fits(kind: str, given: t.Type) -> bool:

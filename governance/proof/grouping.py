@@ -15,7 +15,8 @@ def check_grouping(projection: s.Projection) -> None:
             loose = _outside_aggregates(item.expression, keys)
             if loose is not None:
                 raise RefusedError(
-                    "aggregate", f"{item.alias!r} mixes an aggregate with {loose}; give that a column of its own before."
+                    "aggregate",
+                    f"{item.alias!r} mixes an aggregate with {loose}; give that a column of its own before.",
                 )
 
 
@@ -35,7 +36,9 @@ def _outside_aggregates(expression: s.Expression, keys: list[s.Expression]) -> s
         case s.Subquery() | s.PatternComprehension():
             return "a subquery"
         case s.ListComprehension(variable=name) | s.Quantifier(variable=name):
-            return next(filter(None, (_outside_aggregates(p, [*keys, s.Variable(name)]) for p in parts_of(expression))), None)
+            return next(
+                filter(None, (_outside_aggregates(p, [*keys, s.Variable(name)]) for p in parts_of(expression))), None
+            )
     return next(filter(None, (_outside_aggregates(part, keys) for part in parts_of(expression))), None)
 
 

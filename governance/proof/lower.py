@@ -6,13 +6,14 @@ refusal. So a construct that the grammar gains one day is refused until somebody
 
 from collections.abc import Callable, Iterator
 from functools import reduce
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from antlr4.tree.Tree import TerminalNode
 
 from governance.proof import syntax as s
-from governance.proof.walk import has_aggregate
 from governance.proof.violation import RefusedError
+from governance.proof.walk import has_aggregate
 
 Tree = Any
 
@@ -87,9 +88,7 @@ def _refuse_tree(tree: Tree) -> NoReturn:
 
 def _text(tree: Tree) -> str:
     """The node's text as it was written, at most 60 characters of it."""
-    if isinstance(tree, TerminalNode):
-        written = str(tree.getText())
-    elif tree.start is None or tree.stop is None or tree.stop.stop < tree.start.start:
+    if isinstance(tree, TerminalNode) or tree.start is None or tree.stop is None or tree.stop.stop < tree.start.start:
         written = str(tree.getText())
     else:
         written = str(tree.start.getInputStream().getText(tree.start.start, tree.stop.stop))
@@ -348,8 +347,13 @@ def _merge(tree: Tree) -> s.Merge:
 
 def _set(tree: Tree) -> s.Set:
     items: list[s.SetProperty] = []
-    for item in (child for child in _children(tree, "SET", ",", "SetProp", "AddProp", "SetProps", "SetLabels",
-                                              "SetLabelsIs", "SetDynamicProp") if not isinstance(child, TerminalNode)):
+    for item in (
+        child
+        for child in _children(
+            tree, "SET", ",", "SetProp", "AddProp", "SetProps", "SetLabels", "SetLabelsIs", "SetDynamicProp"
+        )
+        if not isinstance(child, TerminalNode)
+    ):
         kind = _kind(item)
         if kind == "SetProp":
             target, _, value = _children(item, "Expression2", "=", "Expression")
@@ -510,9 +514,7 @@ def _postfixes(tree: Tree) -> s.Expression:
             parts = _children(postfix, "[", "Expression", "..", "]")
             dots = next(position for position, part in enumerate(parts) if _kind(part) == "..")
             start, end = parts[1:dots], parts[dots + 1 : -1]
-            result = s.Slice(
-                result, _expression(start[0]) if start else None, _expression(end[0]) if end else None
-            )
+            result = s.Slice(result, _expression(start[0]) if start else None, _expression(end[0]) if end else None)
         else:
             _refuse_tree(postfix)
     return result
@@ -574,7 +576,9 @@ def _keyword(tree: Tree) -> s.Expression:
 
 
 def _list(tree: Tree) -> s.Expression:
-    return s.ListOf([_expression(child) for child in _of_kind(_children(tree, "[", "]", ",", "Expression"), "Expression")])
+    return s.ListOf(
+        [_expression(child) for child in _of_kind(_children(tree, "[", "]", ",", "Expression"), "Expression")]
+    )
 
 
 def _map(tree: Tree) -> s.Expression:
@@ -615,8 +619,7 @@ def _simple_case(tree: Tree) -> s.Expression:
     alternatives = []
     for alternative in _of_kind(children, "ExtendedCaseAlternative"):
         *whens, _, then = _children(alternative, "WHEN", "WhenEquals", "THEN", "Expression", ",")[1:]
-        for when in _of_kind(whens, "WhenEquals"):
-            alternatives.append((_expression(when), _expression(then)))
+        alternatives += [(_expression(when), _expression(then)) for when in _of_kind(whens, "WhenEquals")]
     expressions = list(_of_kind(children, "Expression"))
     return s.Case(
         _expression(expressions[0]), alternatives, _expression(expressions[1]) if len(expressions) > 1 else None
@@ -626,7 +629,7 @@ def _simple_case(tree: Tree) -> s.Expression:
 def _list_comprehension(tree: Tree) -> s.Expression:
     children = _children(tree, "[", "]", "Variable", "IN", "WHERE", "|", "Expression")
     parts: dict[str, Tree] = {}
-    for sign, part in zip(children, children[1:], strict=False):
+    for sign, part in pairwise(children):
         if _kind(part) == "Expression":
             parts[_kind(sign)] = part
     return s.ListComprehension(
@@ -642,9 +645,7 @@ def _quantifier(tree: Tree) -> s.Expression:
     expressions = list(_of_kind(children, "Expression"))
     if len(expressions) != 2:
         _refuse("expression", f"{_text(tree)} needs a WHERE.")
-    return s.Quantifier(
-        _kind(children[0]).lower(), _name(_one(children, "Variable")), *map(_expression, expressions)
-    )
+    return s.Quantifier(_kind(children[0]).lower(), _name(_one(children, "Variable")), *map(_expression, expressions))
 
 
 def _pattern_comprehension(tree: Tree) -> s.Expression:
@@ -687,9 +688,7 @@ def _map_projection(tree: Tree) -> s.Expression:
 
 def _subquery(tree: Tree) -> s.Expression:
     kind = _kind(tree.getChild(0))
-    children = _children(
-        tree, "EXISTS", "COUNT", "{", "}", "PatternList", "WhereClause", "QueryWithLocalDefinitions"
-    )
+    children = _children(tree, "EXISTS", "COUNT", "{", "}", "PatternList", "WhereClause", "QueryWithLocalDefinitions")
     inner = _one(children, "QueryWithLocalDefinitions")
     if inner is None:
         conditions: list[s.Expression] = []

@@ -6,26 +6,23 @@ what may be null. Printing again what was printed changes nothing.
 """
 
 import re
+from collections.abc import Callable
 
 from contracts.base import Value
 from governance.proof import syntax as s
 from governance.proof.source import KEYWORDS
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-#: Property names that kglite answers itself where a node has no such property. Printed in back quotes, and
-#: nothing else of this name ever is, so that its store can tell them from columns and keys, and rename them.
-ENGINE_NAMES = frozenset({"id", "name", "title", "type", "label", "node_type"})
 
 
-def render(query: s.Query) -> str:
-    """The query on one line."""
-    joint = " UNION " if query.distinct else " UNION ALL "
-    return joint.join(" ".join(map(_clause, branch)) for branch in query.branches)
+def render(query: s.Query, stored_name: Callable[[str], str] = str) -> str:
+    """The query on one line, the properties of nodes and relationships under their stored names."""
+    return _Printer(stored_name).query(query)
 
 
 def render_clauses(clauses: list[s.Clause]) -> str:
     """Some clauses on one line."""
-    return " ".join(map(_clause, clauses))
+    return _Printer(str).clauses(clauses)
 
 
 def quoted(name: str) -> str:
@@ -34,172 +31,24 @@ def quoted(name: str) -> str:
     >>> quoted("total_eur"), quoted("Return"), quoted("count(*)")
     ('total_eur', '`Return`', '`count(*)`')
     """
-    if _PLAIN.fullmatch(name) and (name.upper() not in KEYWORDS or name in ENGINE_NAMES):
+    if _PLAIN.fullmatch(name) and name.upper() not in KEYWORDS:
         return name
     return f"`{name}`"
 
 
-def _property_name(name: str) -> str:
-    return f"`{name}`" if name in ENGINE_NAMES else quoted(name)
-
-
-def _clause(clause: s.Clause) -> str:
-    match clause:
-        case s.Match(optional=optional, paths=paths, where=where):
-            return f"{'OPTIONAL ' if optional else ''}MATCH {_paths(paths)}{_where(where)}"
-        case s.Unwind(source=source, variable=variable):
-            return f"UNWIND {_expression(source)} AS {quoted(variable)}"
-        case s.With(projection=projection, where=where):
-            return f"{_before(projection)}WITH {_projection(projection)}{_where(where)}"
-        case s.Return(projection=projection):
-            return f"{_before(projection)}RETURN {_projection(projection)}"
-        case s.CallSubquery(imports=imports, query=query):
-            return f"CALL ({', '.join(map(quoted, imports or []))}) {{ {render(query)} }}"
-        case s.Set(items=items):
-            return f"SET {_sets(items)}"
-        case s.Create(paths=paths):
-            return f"CREATE {_paths(paths)}"
-        case s.Merge(path=path, on_create=on_create, on_match=on_match):
-            created = f" ON CREATE SET {_sets(on_create)}" if on_create else ""
-            matched = f" ON MATCH SET {_sets(on_match)}" if on_match else ""
-            return f"MERGE {_path(path)}{created}{matched}"
-        case s.Delete(variables=variables, detach=detach):
-            return f"{'DETACH ' if detach else ''}DELETE {', '.join(map(quoted, variables))}"
-
-
-def _where(where: s.Expression | None) -> str:
-    return f" WHERE {_expression(where)}" if where is not None else ""
-
-
-def _sets(items: list[s.SetProperty]) -> str:
-    return ", ".join(f"{quoted(one.variable)}.{_property_name(one.name)} = {_expression(one.value)}" for one in items)
-
-
-def _before(projection: s.Projection) -> str:
-    return f"WITH {_projection(projection.before)} " if projection.before is not None else ""
-
-
-def _projection(projection: s.Projection) -> str:
-    parts = ["DISTINCT "] if projection.distinct else []
-    parts.append(", ".join(map(_item, projection.items)))
-    if projection.order:
-        parts.append(" ORDER BY " + ", ".join(map(_sort, projection.order)))
-    if projection.skip is not None:
-        parts.append(f" SKIP {_expression(projection.skip)}")
-    if projection.limit is not None:
-        parts.append(f" LIMIT {_expression(projection.limit)}")
-    return "".join(parts)
-
-
-def _item(item: s.Item) -> str:
-    if item.expression == s.Variable(item.alias):
-        return quoted(item.alias)
-    return f"{_expression(item.expression)} AS {quoted(item.alias)}"
-
-
-def _sort(sort: s.Sort) -> str:
-    return _expression(sort.expression) + (" DESC" if sort.descending else "")
-
-
-# -------------------------------------------------------------------------------------------- patterns
-
-
-def _paths(paths: list[s.Path]) -> str:
-    return ", ".join(map(_path, paths))
-
-
-def _path(path: s.Path) -> str:
-    parts = [_node(path.nodes[0])]
-    for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
-        parts += [_relationship(relationship), _node(node)]
-    return "".join(parts)
-
-
-def _node(node: s.NodePattern) -> str:
-    name = quoted(node.variable) if node.variable is not None else ""
-    label = f":{quoted(node.label)}" if node.label is not None else ""
-    properties = f"{' ' if name or label else ''}{_properties(node.properties)}" if node.properties else ""
-    return f"({name}{label}{properties})"
-
-
-def _relationship(relationship: s.RelationshipPattern) -> str:
-    name = quoted(relationship.variable) if relationship.variable is not None else ""
-    properties = f" {_properties(relationship.properties)}" if relationship.properties else ""
-    inner = f"[{name}:{'|'.join(map(quoted, relationship.types))}{properties}]"
-    left, right = ("<-", "-") if relationship.direction == "<" else ("-", "->" if relationship.direction else "-")
-    return f"{left}{inner}{right}"
-
-
-# ----------------------------------------------------------------------------------------- expressions
-
 # How strongly each operator binds; what binds less inside of what binds more gets brackets.
+
+
 _BINDING = {"OR": 1, "XOR": 2, "AND": 3, "NOT": 4, "=": 5, "<>": 5, "<": 5, "<=": 5, ">": 5, ">=": 5}
+
+
 _BINDING |= dict.fromkeys(("IN", "=~", "STARTS WITH", "ENDS WITH", "CONTAINS"), 6)
+
+
 _BINDING |= {"+": 7, "-": 7, "*": 8, "/": 8, "%": 8, "^": 9}
+
+
 _ATOM = 12
-
-
-def _expression(expression: s.Expression) -> str:
-    match expression:
-        case s.Literal(value=value):
-            return _literal(value)
-        case s.Parameter(name=name):
-            return f"${name}"
-        case s.Variable(name=name):
-            return quoted(name)
-        case s.Property(subject=s.Call(name="duration.between", arguments=[start, end]), name=name):
-            return _between(start, end, name)
-        case s.Property(subject=subject, name=name):
-            return f"{_operand(subject, _ATOM)}.{_property_name(name)}"
-        case s.Index(subject=subject, index=index):
-            return f"{_operand(subject, _ATOM)}[{_expression(index)}]"
-        case s.Slice(subject=subject, start=start, end=end):
-            low, high = ("" if bound is None else _expression(bound) for bound in (start, end))
-            return f"{_operand(subject, _ATOM)}[{low}..{high}]"
-        case s.ListOf(items=items):
-            return f"[{', '.join(map(_expression, items))}]"
-        case s.MapOf(entries=entries):
-            return _map(entries)
-        case s.Unary(operator="NOT", operand=operand):
-            return f"NOT {_operand(operand, 5)}"
-        case s.Unary(operator=operator, operand=operand):
-            return f"{operator}{_operand(operand, _ATOM)}"
-        case s.Binary(operator="/" | "%" as operator, left=left, right=right) if _may_be_zero(right):
-            return _expression(s.Binary(operator, left, s.Case(right, [(_ZERO, _NULL)], right)))
-        case s.Binary(operator=operator, left=left, right=right):
-            strength = _BINDING[operator]
-            # Comparisons don't chain: a < b < c means something else than (a < b) < c.
-            apart = strength in (5, 6)
-            return f"{_operand(left, strength + apart)} {operator} {_operand(right, strength + 1)}"
-        case s.IsNull(operand=operand, negated=negated):
-            return f"{_operand(operand, 7)} IS {'NOT ' if negated else ''}NULL"
-        case s.Call(name="round" | "isEmpty" | "nullIf"):
-            return _expression(_alike(expression))
-        case s.Call(name="date.truncate" | "datetime.truncate", arguments=[_, moment]) if moment != _TODAY:
-            return f"CASE WHEN {_operand(moment, 7)} IS NULL THEN null ELSE {_call(expression)} END"
-        case s.Call():
-            return _call(expression)
-        case s.CountRows():
-            return "count(*)"
-        case s.Case():
-            return _case(expression)
-        case s.ListComprehension(variable=variable, source=source, where=where, result=result):
-            tail = f" | {_expression(result)}" if result is not None else ""
-            return f"[{quoted(variable)} IN {_expression(source)}{_where(where)}{tail}]"
-        case s.Quantifier(kind=kind, variable=variable, source=source, where=where):
-            return f"{kind}({quoted(variable)} IN {_expression(source)}{_where(where)})"
-        case s.PatternComprehension(path=path, where=where, result=result):
-            return f"[{_path(path)}{_where(where)} | {_expression(result)}]"
-        case s.MapProjection(entries=entries, as_map=True):
-            return _map(entries)
-        case s.MapProjection(variable=variable, entries=entries):
-            return f"{quoted(variable)} {{{', '.join(_projected(variable, *entry) for entry in entries)}}}"
-        case s.Subquery(kind=kind, matches=matches):
-            return f"{kind} {{ {' '.join(map(_clause, matches))} }}"
-
-
-def _call(call: s.Call) -> str:
-    return f"{call.name}({'DISTINCT ' if call.distinct else ''}{', '.join(map(_expression, call.arguments))})"
 
 
 _ZERO, _NULL, _TODAY = s.Literal(0), s.Literal(None), s.Call("date", [])
@@ -230,20 +79,6 @@ def _alike(call: s.Call) -> s.Expression:
             return s.Binary("=", s.Call("size", call.arguments), _ZERO)
 
 
-def _between(start: s.Expression, end: s.Expression, part: str) -> str:
-    """A part of ``duration.between``: whole months, and the days that are left after them."""
-    months = s.Property(s.Call("duration.inMonths", [start, end]), "months")
-    if part != "days":
-        return _expression(s.Property(months.subject, part))
-    later = s.Binary("+", start, s.Call("duration", [s.MapOf([("months", months)])]))
-    return _expression(s.Property(s.Call("duration.inDays", [later, end]), "days"))
-
-
-def _operand(expression: s.Expression, strength: int) -> str:
-    text = _expression(expression)
-    return text if _strength(expression) >= strength else f"({text})"
-
-
 def _strength(expression: s.Expression) -> int:
     match expression:
         case s.Call(name="round", arguments=[_, _]):
@@ -264,33 +99,6 @@ def _strength(expression: s.Expression) -> int:
             return _ATOM
 
 
-def _projected(variable: str, key: str, value: s.Expression) -> str:
-    if value == s.Property(s.Variable(variable), key) and key not in ENGINE_NAMES:
-        return f".{quoted(key)}"
-    return f"{quoted(key)}: {_expression(value)}"
-
-
-def _properties(entries: list[tuple[str, s.Expression]]) -> str:
-    return "{" + ", ".join(f"{_property_name(key)}: {_expression(value)}" for key, value in entries) + "}"
-
-
-def _case(case: s.Case) -> str:
-    match case:
-        case s.Case(None, [(s.IsNull(moment, False), s.Literal(None))], s.Call(arguments=[_, other]) as call):
-            if moment == other and call.name.endswith(".truncate"):
-                return f"CASE WHEN {_operand(moment, 7)} IS NULL THEN null ELSE {_call(call)} END"
-    parts = ["CASE"] if case.subject is None else ["CASE", _expression(case.subject)]
-    for when, then in case.alternatives:
-        parts.append(f"WHEN {_expression(when)} THEN {_expression(then)}")
-    if case.default is not None:
-        parts.append(f"ELSE {_expression(case.default)}")
-    return " ".join([*parts, "END"])
-
-
-def _map(entries: list[tuple[str, s.Expression]]) -> str:
-    return "{" + ", ".join(f"{quoted(key)}: {_expression(value)}" for key, value in entries) + "}"
-
-
 _ESCAPED = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -306,3 +114,203 @@ def _literal(value: Value) -> str:
             return repr(value)
         case _:
             return "'" + str(value).translate(_ESCAPED) + "'"
+
+
+class _Printer:
+    """Prints with properties under the names that the engine stores them under."""
+
+    def __init__(self, stored_name: Callable[[str], str]) -> None:
+        self._stored_name = stored_name
+
+    def query(self, query: s.Query) -> str:
+        joint = " UNION " if query.distinct else " UNION ALL "
+        return joint.join(self.clauses(branch) for branch in query.branches)
+
+    def clauses(self, clauses: list[s.Clause]) -> str:
+        return " ".join(map(self._clause, clauses))
+
+    def _property_name(self, name: str) -> str:
+        return quoted(self._stored_name(name))
+
+    def _clause(self, clause: s.Clause) -> str:
+        match clause:
+            case s.Match(optional=optional, paths=paths, where=where):
+                return f"{'OPTIONAL ' if optional else ''}MATCH {self._paths(paths)}{self._where(where)}"
+            case s.Unwind(source=source, variable=variable):
+                return f"UNWIND {self._expression(source)} AS {quoted(variable)}"
+            case s.With(projection=projection, where=where):
+                return f"{self._before(projection)}WITH {self._projection(projection)}{self._where(where)}"
+            case s.Return(projection=projection):
+                return f"{self._before(projection)}RETURN {self._projection(projection)}"
+            case s.CallSubquery(imports=imports, query=query):
+                return f"CALL ({', '.join(map(quoted, imports or []))}) {{ {self.query(query)} }}"
+            case s.Set(items=items):
+                return self._set(items)
+            case s.Create(paths=paths):
+                return f"CREATE {self._paths(paths)}"
+            case s.Merge(path=path, on_create=on_create, on_match=on_match):
+                created = f" ON CREATE SET {self._sets(on_create)}" if on_create else ""
+                matched = f" ON MATCH SET {self._sets(on_match)}" if on_match else ""
+                return f"MERGE {self._path(path)}{created}{matched}"
+            case s.Delete(variables=variables, detach=detach):
+                return f"{'DETACH ' if detach else ''}DELETE {', '.join(map(quoted, variables))}"
+
+    def _where(self, where: s.Expression | None) -> str:
+        return f" WHERE {self._expression(where)}" if where is not None else ""
+
+    def _set(self, items: list[s.SetProperty]) -> str:
+        """Nulls are removed: the engines count setting what is absent to null differently."""
+        kept = [item for item in items if item.value != s.Literal(None)]
+        gone = [f"{quoted(item.variable)}.{self._property_name(item.name)}" for item in items if item not in kept]
+        return " ".join(([f"SET {self._sets(kept)}"] if kept else []) + ([f"REMOVE {', '.join(gone)}"] if gone else []))
+
+    def _sets(self, items: list[s.SetProperty]) -> str:
+        return ", ".join(
+            f"{quoted(one.variable)}.{self._property_name(one.name)} = {self._expression(one.value)}" for one in items
+        )
+
+    def _before(self, projection: s.Projection) -> str:
+        return f"WITH {self._projection(projection.before)} " if projection.before is not None else ""
+
+    def _projection(self, projection: s.Projection) -> str:
+        parts = ["DISTINCT "] if projection.distinct else []
+        parts.append(", ".join(map(self._item, projection.items)))
+        if projection.order:
+            parts.append(" ORDER BY " + ", ".join(map(self._sort, projection.order)))
+        if projection.skip is not None:
+            parts.append(f" SKIP {self._expression(projection.skip)}")
+        if projection.limit is not None:
+            parts.append(f" LIMIT {self._expression(projection.limit)}")
+        return "".join(parts)
+
+    def _item(self, item: s.Item) -> str:
+        if item.expression == s.Variable(item.alias):
+            return quoted(item.alias)
+        return f"{self._expression(item.expression)} AS {quoted(item.alias)}"
+
+    def _sort(self, sort: s.Sort) -> str:
+        return self._expression(sort.expression) + (" DESC" if sort.descending else "")
+
+    # -------------------------------------------------------------------------------------------- patterns
+
+    def _paths(self, paths: list[s.Path]) -> str:
+        return ", ".join(map(self._path, paths))
+
+    def _path(self, path: s.Path) -> str:
+        parts = [self._node(path.nodes[0])]
+        for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
+            parts += [self._relationship(relationship), self._node(node)]
+        return "".join(parts)
+
+    def _node(self, node: s.NodePattern) -> str:
+        name = quoted(node.variable) if node.variable is not None else ""
+        label = f":{quoted(node.label)}" if node.label is not None else ""
+        properties = f"{' ' if name or label else ''}{self._properties(node.properties)}" if node.properties else ""
+        return f"({name}{label}{properties})"
+
+    def _relationship(self, relationship: s.RelationshipPattern) -> str:
+        name = quoted(relationship.variable) if relationship.variable is not None else ""
+        properties = f" {self._properties(relationship.properties)}" if relationship.properties else ""
+        inner = f"[{name}:{'|'.join(map(quoted, relationship.types))}{properties}]"
+        left, right = ("<-", "-") if relationship.direction == "<" else ("-", "->" if relationship.direction else "-")
+        return f"{left}{inner}{right}"
+
+    # ----------------------------------------------------------------------------------------- expressions
+
+    def _expression(self, expression: s.Expression) -> str:
+        match expression:
+            case s.Literal(value=value):
+                return _literal(value)
+            case s.Parameter(name=name):
+                return f"${name}"
+            case s.Variable(name=name):
+                return quoted(name)
+            case s.Property(subject=s.Call(name="duration.between", arguments=[start, end]), name=name):
+                return self._between(start, end, name)
+            case s.Property(subject=subject, name=name):
+                part = self._property_name(name) if expression.of_entity else quoted(name)
+                return f"{self._operand(subject, _ATOM)}.{part}"
+            case s.Index(subject=subject, index=index):
+                return f"{self._operand(subject, _ATOM)}[{self._expression(index)}]"
+            case s.Slice(subject=subject, start=start, end=end):
+                low, high = ("" if bound is None else self._expression(bound) for bound in (start, end))
+                return f"{self._operand(subject, _ATOM)}[{low}..{high}]"
+            case s.ListOf(items=items):
+                return f"[{', '.join(map(self._expression, items))}]"
+            case s.MapOf(entries=entries):
+                return self._map(entries)
+            case s.Unary(operator="NOT", operand=operand):
+                return f"NOT {self._operand(operand, 5)}"
+            case s.Unary(operator=operator, operand=operand):
+                return f"{operator}{self._operand(operand, _ATOM)}"
+            case s.Binary(operator="/" | "%" as operator, left=left, right=right) if _may_be_zero(right):
+                return self._expression(s.Binary(operator, left, s.Case(right, [(_ZERO, _NULL)], right)))
+            case s.Binary(operator=operator, left=left, right=right):
+                strength = _BINDING[operator]
+                # Comparisons don't chain: a < b < c means something else than (a < b) < c.
+                apart = strength in (5, 6)
+                return f"{self._operand(left, strength + apart)} {operator} {self._operand(right, strength + 1)}"
+            case s.IsNull(operand=operand, negated=negated):
+                return f"{self._operand(operand, 7)} IS {'NOT ' if negated else ''}NULL"
+            case s.Call(name="round" | "isEmpty" | "nullIf"):
+                return self._expression(_alike(expression))
+            case s.Call(name="date.truncate" | "datetime.truncate", arguments=[_, moment]) if moment != _TODAY:
+                return f"CASE WHEN {self._operand(moment, 7)} IS NULL THEN null ELSE {self._call(expression)} END"
+            case s.Call():
+                return self._call(expression)
+            case s.CountRows():
+                return "count(*)"
+            case s.Case():
+                return self._case(expression)
+            case s.ListComprehension(variable=variable, source=source, where=where, result=result):
+                tail = f" | {self._expression(result)}" if result is not None else ""
+                return f"[{quoted(variable)} IN {self._expression(source)}{self._where(where)}{tail}]"
+            case s.Quantifier(kind=kind, variable=variable, source=source, where=where):
+                return f"{kind}({quoted(variable)} IN {self._expression(source)}{self._where(where)})"
+            case s.PatternComprehension(path=path, where=where, result=result):
+                return f"[{self._path(path)}{self._where(where)} | {self._expression(result)}]"
+            case s.MapProjection(variable=variable, entries=entries, as_map=True):
+                # One engine projects nothing but what a pattern bound; of a missing node there is no map.
+                return f"CASE WHEN {quoted(variable)} IS NULL THEN null ELSE {self._map(entries)} END"
+            case s.MapProjection(variable=variable, entries=entries):
+                return f"{quoted(variable)} {{{', '.join(self._projected(variable, *entry) for entry in entries)}}}"
+            case s.Subquery(kind=kind, matches=matches):
+                return f"{kind} {{ {' '.join(map(self._clause, matches))} }}"
+
+    def _call(self, call: s.Call) -> str:
+        return f"{call.name}({'DISTINCT ' if call.distinct else ''}{', '.join(map(self._expression, call.arguments))})"
+
+    def _between(self, start: s.Expression, end: s.Expression, part: str) -> str:
+        """A part of ``duration.between``: whole months, and the days that are left after them."""
+        months = s.Property(s.Call("duration.inMonths", [start, end]), "months")
+        if part != "days":
+            return self._expression(s.Property(months.subject, part))
+        later = s.Binary("+", start, s.Call("duration", [s.MapOf([("months", months)])]))
+        return self._expression(s.Property(s.Call("duration.inDays", [later, end]), "days"))
+
+    def _operand(self, expression: s.Expression, strength: int) -> str:
+        text = self._expression(expression)
+        return text if _strength(expression) >= strength else f"({text})"
+
+    def _projected(self, variable: str, key: str, value: s.Expression) -> str:
+        if value == s.Property(s.Variable(variable), key) and self._stored_name(key) == key:
+            return f".{quoted(key)}"
+        return f"{quoted(key)}: {self._expression(value)}"
+
+    def _properties(self, entries: list[tuple[str, s.Expression]]) -> str:
+        return "{" + ", ".join(f"{self._property_name(key)}: {self._expression(value)}" for key, value in entries) + "}"
+
+    def _case(self, case: s.Case) -> str:
+        match case:
+            case s.Case(None, [(s.IsNull(moment, False), s.Literal(None))], s.Call(arguments=[_, other]) as call):
+                if moment == other and call.name.endswith(".truncate"):
+                    return f"CASE WHEN {self._operand(moment, 7)} IS NULL THEN null ELSE {self._call(call)} END"
+        parts = ["CASE"] if case.subject is None else ["CASE", self._expression(case.subject)]
+        for when, then in case.alternatives:
+            parts.append(f"WHEN {self._expression(when)} THEN {self._expression(then)}")
+        if case.default is not None:
+            parts.append(f"ELSE {self._expression(case.default)}")
+        return " ".join([*parts, "END"])
+
+    def _map(self, entries: list[tuple[str, s.Expression]]) -> str:
+        return "{" + ", ".join(f"{quoted(key)}: {self._expression(value)}" for key, value in entries) + "}"

@@ -69,7 +69,6 @@ class Proof:
     separate: int = 0
     divisions: set[int] = field(default_factory=set)
     names: int = 0
-    inner_names: set[str] = field(default_factory=set)
 
     def label(self, name: str) -> LabelSchema:
         """Raises ``RefusedError`` when the schema has no such label."""

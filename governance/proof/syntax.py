@@ -28,10 +28,11 @@ class Variable:
 
 @dataclass(slots=True)
 class Property:
-    """``subject.name``: of a node, a relationship, a map, or a component of a date."""
+    """``subject.name``: of a node or relationship (``of_entity``, the check tells), a map, or a part of a date."""
 
     subject: "Expression"
     name: str
+    of_entity: bool = field(default=False, compare=False)
 
 
 @dataclass(slots=True)

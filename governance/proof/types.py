@@ -1,23 +1,25 @@
 """The types of expressions, as far as a text settles them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contracts.graph import PropertyType
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """``kind``: a property type's name, or ``node``, ``relationship``, ``list``, ``map``, ``null`` or ``any``.
+    """``kind``: a property type's name, or ``node``, ``relationship``, ``list``, ``map``, ``null``, ``any`` or ``mixed``.
 
     ``any`` is what the text leaves open: a parameter nobody compared yet, the parts of an empty list.
     ``label`` is a node's or relationship's; ``owned``: the node was reached by ownership flow, so it is the
     customer's own (the type travels with the value, through WITH, lists and UNWIND). ``element`` is a list's,
-    ``fields`` are a map's, where they are known.
+    ``fields`` are a map's, where they are known. ``matched``: the value is a variable that a pattern bound, and no
+    part of a list or of another value.
     """
 
     kind: str
     label: str = ""
     owned: bool = False
+    matched: bool = False
     element: "Type | None" = None
     fields: tuple[tuple[str, "Type"], ...] | None = None
 
@@ -38,6 +40,8 @@ NULL = Type("null")
 STRING, INTEGER, FLOAT, BOOLEAN = (Type(kind) for kind in ("string", "integer", "float", "boolean"))
 DATE, DATETIME, DURATION, POINT = (Type(kind) for kind in ("date", "datetime", "duration", "point"))
 MAP = Type("map")
+#: A node or relationship or something else: nothing may be done with it.
+MIXED = Type("mixed")
 
 NUMBERS = frozenset({"integer", "float"})
 TEMPORAL = frozenset({"date", "datetime"})
@@ -47,7 +51,7 @@ _OPEN = frozenset({"any", "null"})
 
 
 def node(label: str, *, owned: bool) -> Type:
-    return Type("node", label=label, owned=owned)
+    return Type("node", label=label, owned=owned, matched=True)
 
 
 def relationship(type_: str) -> Type:
@@ -55,7 +59,12 @@ def relationship(type_: str) -> Type:
 
 
 def list_of(element: Type) -> Type:
-    return Type("list", element=element)
+    return Type("list", element=unmatched(element))
+
+
+def unmatched(type_: Type) -> Type:
+    """The type of a value that was passed on as a part of another."""
+    return replace(type_, matched=False) if type_.matched else type_
 
 
 def of_property(type_: PropertyType) -> Type:
@@ -71,9 +80,18 @@ def is_number(type_: Type) -> bool:
     return type_.kind in NUMBERS or is_open(type_)
 
 
+def holds_entity(type_: Type) -> bool:
+    """Whether a value of the type is, or holds, a whole node or relationship."""
+    if type_.kind in ("node", "relationship", "mixed"):
+        return True
+    if type_.element is not None and holds_entity(type_.element):
+        return True
+    return any(holds_entity(field) for _, field in type_.fields or ())
+
+
 def joined(types: list[Type]) -> Type:
     """The one type of several alternatives: of the items of a list, the branches of a CASE."""
-    known = [type_ for type_ in types if type_ != NULL]
+    known = [unmatched(type_) for type_ in types if type_ != NULL]
     if not known:
         return NULL
     first = known[0]
@@ -84,6 +102,8 @@ def joined(types: list[Type]) -> Type:
         return FLOAT
     if kinds == {"list"}:
         return list_of(joined([type_.element or ANY for type_ in known]))
+    if any(map(holds_entity, known)):
+        return MIXED
     if kinds == {"map"}:
         return MAP
     return ANY

@@ -46,9 +46,7 @@ def parts_of(expression: s.Expression) -> list[s.Expression]:
             return []
 
 
-def replaced(
-    expression: s.Expression, replacement: Callable[[s.Expression], s.Expression | None]
-) -> s.Expression:
+def replaced(expression: s.Expression, replacement: Callable[[s.Expression], s.Expression | None]) -> s.Expression:
     """The expression with every part replaced for which ``replacement`` gives something; of those, no parts."""
     new = replacement(expression)
     if new is not None:

@@ -34,9 +34,7 @@ Work = Callable[[neo4j.AsyncSession, float], Awaitable[_Result]]
 class Neo4jCalls:
     """Sessions of one database. ``bookmarks`` make each see what the ones before have written, on a cluster too."""
 
-    def __init__(
-        self, driver: neo4j.AsyncDriver, database: str | None, bookmarks: AsyncBookmarkManager | None
-    ) -> None:
+    def __init__(self, driver: neo4j.AsyncDriver, database: str | None, bookmarks: AsyncBookmarkManager | None) -> None:
         self._driver = driver
         self._database = database
         self._bookmarks = bookmarks

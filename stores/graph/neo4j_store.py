@@ -42,6 +42,9 @@ logger = logging.getLogger(__name__)
 #: The first version that has `CALL (x) { … }`, which proven texts are printed with.
 OLDEST_VERSION = (5, 23)
 
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
+_NO_ADDRESS = "the address of the graph database is not valid: it looks like neo4j://HOST:7687 or bolt://HOST:7687"
+
 #: The driver's own limits, in s. All are short, because a call is bounded by its own time anyway, and what
 #: waits behind a dead address should fail while there is time for a second try.
 _CONNECT_TIMEOUT_S = 2.0
@@ -100,6 +103,8 @@ class Neo4jStore:
         user, the database or its age.
         """
         require_names(schema)
+        if not _ADDRESS.match(uri):
+            raise StoreError(_NO_ADDRESS)
         try:
             driver = neo4j.AsyncGraphDatabase.driver(
                 uri,
@@ -113,9 +118,7 @@ class Neo4jStore:
                 telemetry_disabled=True,
             )
         except Exception as error:  # the driver raises several of its own and ValueError
-            raise StoreError(
-                "the address of the graph database is not valid: it looks like neo4j://HOST:7687 or bolt://HOST:7687"
-            ) from error
+            raise StoreError(_NO_ADDRESS) from error
         routed = uri.startswith("neo4j")
         bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager() if routed else None
         try:

@@ -1,4 +1,4 @@
-"""The whole service, started once by the command that users start it with, in a home of its own."""
+"""The whole service, started once a module by the command that users start it with, in a home of its own."""
 
 import contextlib
 import os
@@ -67,15 +67,19 @@ class Service:
         pytest.fail(f"the service was not ready within {within_s:g} s")
 
 
-@pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    home = tmp_path_factory.mktemp("home")
+@contextlib.contextmanager
+def running_service(home: Path, packs: Path, **variables: str) -> Iterator[Service]:
+    """The service in ``home`` with these variables, until the end of the block; compiled packs are kept in ``packs``.
+
+    Skips where another cluster has the machine's one place.
+    """
+    (home / "packs").symlink_to(packs)
     port = _free_port()
     log = home / "serve.log"
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "cli.main", "serve"],
-            env={**os.environ, "FRONTLINE_HOME": str(home), "FRONTLINE_PORT": str(port)},
+            env={**os.environ, "FRONTLINE_HOME": str(home), "FRONTLINE_PORT": str(port), **variables},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
@@ -98,6 +102,19 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             process.wait(timeout=90)
         except subprocess.TimeoutExpired:
             process.kill()
+
+
+@pytest.fixture(scope="session")
+def packs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all services of this session keep compiled packs: compiling takes a minute."""
+    return tmp_path_factory.mktemp("packs")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, packs: Path) -> Iterator[Service]:
+    """The service on its embedded parts. A module that needs another one has a fixture of this name of its own."""
+    with running_service(tmp_path_factory.mktemp("home"), packs) as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -49,4 +49,4 @@ def hostile_texts(pack: str) -> tuple[str, ...]:
 
 def _lines(path: Path, pack: str) -> tuple[str, ...]:
     lines = (json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line)
-    return tuple(line["cypher"] for line in lines if line["pack"] == pack)
+    return tuple(line["cypher"] for line in lines if line["pack"] == pack and line["cypher"].strip())

@@ -50,10 +50,15 @@ class Engine(Protocol):
 
 
 def load_statements(graph: Graph, schema: GraphSchema) -> list[tuple[str, dict[str, Any]]]:
-    """Texts and parameters that build the graph in its order, on either engine."""
-    statements: list[tuple[str, dict[str, Any]]] = [
-        (f"CREATE (n:`{node.label}`) SET n += $values", {"values": node.properties}) for node in graph.nodes
-    ]
+    """Texts and parameters that build the graph in its order, on either engine.
+
+    Properties that a node lacks are set to null: the embedded engine else makes up a ``name`` and a ``title``, and
+    raises where a map names a property that no node has.
+    """
+    statements: list[tuple[str, dict[str, Any]]] = []
+    for node in graph.nodes:
+        values = dict.fromkeys(schema.labels[node.label].properties) | node.properties
+        statements.append((f"CREATE (n:`{node.label}`) SET n += $values", {"values": values}))
     for edge in graph.edges:
         (start_label, start_key), (end_label, end_key) = edge.start.identity, edge.end.identity
         text = (

@@ -39,7 +39,7 @@ def mutate(text: str, others: Sequence[str], schema: GraphSchema, chance: Random
         for _ in range(10):
             change = _choose(chance, _MUTATIONS)
             changed = change(tokens(mutant), _Context(others, schema, chance))
-            if changed is not None and (joined := "".join(changed).strip()) != mutant:
+            if changed is not None and (joined := "".join(changed).strip()) not in ("", mutant):
                 mutant = joined
                 break
     return mutant

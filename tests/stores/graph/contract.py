@@ -604,7 +604,7 @@ async def content(store: GraphStore) -> tuple[tuple[Row, ...], ...]:
         "MATCH (r:Room) RETURN r {.room_name, .place} AS node ORDER BY r.room_name",
         "MATCH (t:Title) RETURN t {.title_id, .shelf_mark} AS node ORDER BY t.title_id",
         "MATCH (r:Reader)-[h:HAS]->(l:Loan) RETURN r.reader_id AS a, l.loan_id AS b, "
-        "h {.desk, .reserved_at, .queue, .held_for} AS link ORDER BY a, b",
+        "{desk: h.desk, at: h.reserved_at, queue: h.queue, held_for: h.held_for} AS link ORDER BY a, b",
         "MATCH (l:Loan)-[o:OF]->(t:Title) RETURN l.loan_id AS a, t.title_id AS b ORDER BY a, b",
     )
     return tuple([await read(store, text) for text in texts])
@@ -647,7 +647,7 @@ class GraphLoadContract:
         edges = [EDGES[0].model_copy(update={"pairs": (("R1", 1), ("R2", 4)), "properties": ({"queue": 7}, {})})]
         await store.load(nodes, edges, digest="d2")
         nothing = {"lent_on": None, "scanned_at": None, "open": None, "note": None}
-        link = {"desk": None, "reserved_at": None, "queue": 7, "held_for": None}
+        link = {"desk": None, "at": None, "queue": 7, "held_for": None}
         assert await content(store) == (
             (
                 {"node": {"reader_id": "R1", "name": "Zoë O'Hara"}},
