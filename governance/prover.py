@@ -10,9 +10,8 @@ from weakref import finalize
 
 from cachetools import LRUCache
 
-
-from contracts.graph import Audience, GraphSchema, PropertyType, ProvenQuery, ProvenWrite, Violation, Violations
-from contracts.principal import Principal, PrincipalKind
+from contracts.graph import GraphSchema, PropertyType, ProvenQuery, ProvenWrite, Violations
+from contracts.principal import Principal
 from governance.proof import syntax as s
 from governance.proof.clauses import Rows, check_query
 from governance.proof.lower import lower
@@ -27,20 +26,6 @@ from stores.graph.kglite_names import stored_name
 _KEPT_VERDICTS = 4_096
 #: The longest text that is printed; what a text says in 4,000 characters is rarely a third longer printed.
 _MAX_PRINTED_CHARACTERS = 16_000
-
-#: Which audiences each kind of principal belongs to.
-_AUDIENCES: dict[PrincipalKind, frozenset[Audience]] = {
-    PrincipalKind.GUEST: frozenset({Audience.PUBLIC}),
-    PrincipalKind.CUSTOMER: frozenset({Audience.PUBLIC, Audience.CUSTOMER}),
-    PrincipalKind.SERVICE: frozenset({Audience.PUBLIC, Audience.CUSTOMER}),
-    PrincipalKind.AGENT: frozenset({Audience.PUBLIC, Audience.STAFF}),
-    PrincipalKind.ADMIN: frozenset({Audience.PUBLIC, Audience.STAFF}),
-}
-
-
-def audiences(principal: Principal) -> frozenset[Audience]:
-    """The audiences whose queries and documents this principal may see."""
-    return _AUDIENCES[principal.kind]
 
 
 def prove(text: str, schema: GraphSchema, principal: Principal) -> ProvenQuery | Violations:

@@ -52,7 +52,7 @@ class Neo4jServer:
         return int(self.uri.rsplit(":", 1)[1])
 
     def empty(self) -> None:
-        """Remove all nodes and relationships. Constraints stay: they take long to make, and hold for no other schema."""
+        """Remove all nodes and relationships. Constraints stay: they take long to make."""
         with _driver(self).session(database=self.database) as session:
             session.run("MATCH (node) CALL (node) { DETACH DELETE node } IN TRANSACTIONS OF 5000 ROWS").consume()
 
@@ -83,6 +83,18 @@ class Neo4jServer:
         """Send the server's process a signal."""
         assert self.folder is not None
         os.kill(int((self.folder / "pid").read_text()), number)
+
+    def hang(self) -> None:
+        """Make it stand still with its connections open, until :meth:`go_on`."""
+        self.signal(signal.SIGSTOP)
+        assert self.folder is not None
+        tasks = Path("/proc") / (self.folder / "pid").read_text().strip() / "task"
+        while not all(_is_stopped(task) for task in tasks.iterdir()):
+            time.sleep(0.01)
+
+    def go_on(self) -> None:
+        """Let one that hangs go on."""
+        self.signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """Kill it, and wait until the process is gone and its port free."""
@@ -137,6 +149,14 @@ def _free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
+
+
+def _is_stopped(task: Path) -> bool:
+    try:
+        status = (task / "status").read_text()
+    except OSError:  # a thread that has ended
+        return True
+    return "\nState:\tT" in status
 
 
 def _answers(port: int) -> bool:

@@ -7,8 +7,8 @@ from rapidfuzz import fuzz, process
 
 from authoring.checks.checked import Checked
 from authoring.checks.templates import syntax_complaint
-from configs.nearest import hint
 from authoring.phrasings import Phrasing, phrasings
+from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import ACTIONS, QUERIES, ROUTES
 

@@ -10,8 +10,6 @@ from configs.packs.loader import SCHEMA
 from contracts.graph import PropertyType
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-#: Graph engines give every node these by themselves.
-_TAKEN = frozenset({"id", "title", "type"})
 
 
 def schema_complaints(checked: Checked) -> Iterator[Complaint]:
@@ -36,6 +34,10 @@ def schema_complaints(checked: Checked) -> Iterator[Complaint]:
             yield checked.complaint(
                 SCHEMA, f"{label} is the customer label and can't be public; remove it", "public_labels"
             )
+    for role, labels in (schema.staff_labels or {}).items():
+        for label in sorted(labels - schema.labels.keys()):
+            message = f"label {label!r} is not declared{hint(label, schema.labels)}"
+            yield checked.complaint(SCHEMA, message, "staff_labels", role)
     yield from _labels(checked)
     yield from _relationships(checked)
 
@@ -48,8 +50,6 @@ def _labels(checked: Checked) -> Iterator[Complaint]:
             path = ("labels", label, "properties", name)
             if not _NAME.fullmatch(name):
                 yield checked.complaint(SCHEMA, "a property is letters, digits and _, a letter first", *path)
-            if name.lower() in _TAKEN:
-                yield checked.complaint(SCHEMA, "is a name that graphs keep for themselves; choose a longer one", *path)
             if property_.values and property_.type is not PropertyType.STRING:
                 message = f"`values` are for type string; this is {property_.type}"
                 yield checked.complaint(SCHEMA, message, *path)
@@ -69,5 +69,12 @@ def _relationships(checked: Checked) -> Iterator[Complaint]:
         if relationship.owning and relationship.end in schema.public_labels:
             message = f"owns {relationship.end}, which is public: what is everyone's belongs to no customer"
             yield checked.complaint(SCHEMA, message, *path, "owning")
+        if relationship.owning and relationship.end == schema.customer_label:
+            message = f"owns {relationship.end}: a customer belongs to no other; leave `owning` out"
+            yield checked.complaint(SCHEMA, message, *path, "owning")
+        for name in relationship.properties:
+            if not _NAME.fullmatch(name):
+                message = "a property is letters, digits and _, a letter first"
+                yield checked.complaint(SCHEMA, message, *path, "properties", name)
         names.append((f"({relationship.start})-[{relationship.type}]->({relationship.end})", path))
     yield from checked.duplicates(SCHEMA, names, "relationship")

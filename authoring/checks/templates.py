@@ -12,8 +12,10 @@ from configs.nearest import hint
 NAMES = frozenset({"rows", "row", "arguments", "today"})
 
 
-def template_complaints(text: str, language: str, columns: Iterable[str], arguments: Iterable[str]) -> Iterator[str]:
-    """What is wrong with a template over rows that have these columns."""
+def template_complaints(
+    text: str, language: str, columns: Iterable[str] | None, arguments: Iterable[str]
+) -> Iterator[str]:
+    """What is wrong with a template over rows that have these columns; ``None`` where they aren't known."""
     invalid = syntax_complaint(text, language)
     if invalid:
         yield invalid
@@ -25,9 +27,10 @@ def template_complaints(text: str, language: str, columns: Iterable[str], argume
         environment.filters.setdefault(use.name, str)
     for name in sorted(meta.find_undeclared_variables(tree) - NAMES - environment.globals.keys()):
         yield f"names {name!r}, which templates don't have{hint(name, NAMES)}"
-    columns, arguments = set(columns), set(arguments)
-    for name in _read(tree, _row_names(tree)) - columns:
-        yield f"reads column {name!r}, which the query does not return{hint(name, columns)}"
+    arguments = set(arguments)
+    read = set() if columns is None else _read(tree, _row_names(tree)) - set(columns)
+    for name in read:
+        yield f"reads column {name!r}, which the query does not return{hint(name, columns or ())}"
     for name in _read(tree, {"arguments"}) - arguments:
         yield f"reads argument {name!r}, which the query does not have{hint(name, arguments)}"
 

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from configs.packs.canonical import canonical
 from configs.packs.complaint import Complaint
 from configs.packs.digest import pack_digest
 from configs.packs.front_matter import read_document
@@ -23,12 +22,11 @@ from configs.packs.types import (
     PackTests,
     Queries,
     Routes,
-    SchemaFile,
     SourceDocument,
 )
 from configs.packs.yaml_lines import YamlFile, read_yaml
 from contracts.errors import PackError
-from contracts.graph import Audience, GraphSchema
+from contracts.graph import GraphSchema
 
 DOMAIN, SCHEMA, QUERIES, ROUTES = "domain.yaml", "schema.yaml", "queries.yaml", "routes.yaml"
 ACTIONS, TESTS, MAPPING, DOCUMENTS = "actions.yaml", "tests.yaml", "data/mapping.yaml", "documents"
@@ -63,21 +61,20 @@ def read_pack(folder: Path) -> PackReading:
         reading.complaints.append(Complaint(file=DOMAIN, line=1, message=f"there is no folder {str(folder)!r}"))
         return reading
     domain = _read(reading, folder, DOMAIN, Domain)
-    schema = _read(reading, folder, SCHEMA, SchemaFile)
+    schema = _read(reading, folder, SCHEMA, GraphSchema)
     queries = _read(reading, folder, QUERIES, Queries)
     routes = _read(reading, folder, ROUTES, Routes)
     actions = _read(reading, folder, ACTIONS, Actions)
     tests = _read(reading, folder, TESTS, PackTests)
     mapping = _read(reading, folder, MAPPING, DataMapping)
     documents = _documents(reading, folder)
-    predefined = {} if queries is None else _predefined(reading, queries)
     if domain and schema and queries and routes and actions and tests and mapping:
         reading.pack = Pack(
             # Replicas have another working directory.
             folder=str(folder.resolve()),
             digest=pack_digest(folder),
             domain=domain,
-            schema_=GraphSchema(**dict(schema), predefined=predefined),
+            schema_=schema,
             queries=queries,
             routes=routes,
             actions=actions,
@@ -134,14 +131,3 @@ def _documents(reading: PackReading, folder: Path) -> tuple[SourceDocument, ...]
         if document is not None:
             documents.append(document)
     return tuple(documents)
-
-
-def _predefined(reading: PackReading, queries: Queries) -> dict[str, Audience]:
-    """Canonical text to audience. One text for two audiences would let one overrule the other."""
-    texts: dict[str, Audience] = {}
-    for position, query in enumerate(queries.queries):
-        text = canonical(query.cypher)
-        if texts.setdefault(text, query.audience) is not query.audience:
-            message = "the same text stands under another query with another audience; keep one of them"
-            reading.complaints.append(reading.files[QUERIES].complaint(message, "queries", position, "cypher"))
-    return texts

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contracts.base import Frozen, Value
 from contracts.documents import DocumentGovernance
-from contracts.graph import Audience, GraphSchema, LabelSchema, PropertyType, RelationshipSchema
+from contracts.graph import Audience, GraphSchema, PropertyType
 
 #: A text in each of the pack's languages: language code to text or template.
 LocalText = dict[str, str]
@@ -169,7 +169,8 @@ class NodeMapping(Frozen):
 class EdgeMapping(Frozen):
     """A relationship type's pairs: for each row with both columns filled, one relationship.
 
-    ``start_column`` holds the start label's key value, ``end_column`` the end label's.
+    ``start_column`` holds the start label's key value, ``end_column`` the end label's. The type's properties, where
+    the schema declares any, are columns of their names; an empty cell is null.
     """
 
     type: str
@@ -185,16 +186,6 @@ class DataMapping(Frozen):
 
     nodes: tuple[NodeMapping, ...]
     relationships: tuple[EdgeMapping, ...]
-
-
-class SchemaFile(Frozen):
-    """``schema.yaml``: a :class:`contracts.graph.GraphSchema` less the predefined texts."""
-
-    customer_label: str
-    customer_key: str
-    labels: dict[str, LabelSchema]
-    relationships: tuple[RelationshipSchema, ...]
-    public_labels: frozenset[str]
 
 
 class ExpectedRows(Frozen):

@@ -200,7 +200,12 @@ def _flow(proof: Proof, places: list[_Place], ends: Ends) -> None:
 
 
 def owning(proof: Proof, relationship: s.RelationshipPattern, start: _Place, end: _Place) -> bool:
-    """Whether ownership flows over every type that the relationship may have."""
+    """Whether ownership flows over every type that the relationship may have.
+
+    Whatever the schema says, it never flows to what is public, nor to another customer.
+    """
+    if end.label in proof.schema.public_labels or end.label == proof.schema.customer_label:
+        return False
     return all(
         any(
             declared.owning and declared.start == start.label and declared.end == end.label

@@ -7,7 +7,7 @@ from contracts.graph import PropertyType
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """``kind``: a property type's name, or ``node``, ``relationship``, ``list``, ``map``, ``null``, ``any`` or ``mixed``.
+    """``kind``: a property type's name, ``node``, ``relationship``, ``list``, ``map``, ``null``, ``any`` or ``mixed``.
 
     ``any`` is what the text leaves open: a parameter nobody compared yet, the parts of an empty list.
     ``label`` is a node's or relationship's; ``owned``: the node was reached by ownership flow, so it is the

@@ -14,7 +14,7 @@ from typing import Any
 from contracts.base import Duration, Point, Value
 from contracts.errors import BadRequestError, StoreError
 from contracts.graph import GraphEdges, GraphNodes, GraphSchema, LabelSchema, PropertySchema, PropertyType
-from stores.graph.moments import with_fixed_offset
+from stores.graph.moments import as_kept
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Load:
 
 
 def checked_load(nodes: Iterable[GraphNodes], edges: Iterable[GraphEdges], schema: GraphSchema) -> Load:
-    """The load, each relationship once, numbers as the schema types them.
+    """The load, each relationship once, numbers as the schema types them, moments without an offset as UTC.
 
     Raises ``BadRequestError`` when a row or a pair doesn't fit the schema, and ``StoreError`` when a unique value
     appears twice or a pair names a node that isn't there.
@@ -158,9 +158,7 @@ def _of_type(value: Any, expected: PropertyType, where: str) -> Value:
         case PropertyType.FLOAT, int() | float() | Decimal():
             return float(value)
         case PropertyType.DATETIME, datetime():
-            if value.utcoffset() is None:
-                raise BadRequestError(f"{where} needs its offset from UTC")
-            return with_fixed_offset(value)
+            return as_kept(value)
         case PropertyType.DATE, date() if not isinstance(value, datetime):
             return value
         case PropertyType.DURATION, Duration():

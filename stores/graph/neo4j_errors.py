@@ -16,7 +16,7 @@ from contracts.errors import FrontlineError, OutOfTimeError, OverLimitError, Sto
 #: All that the driver raises, and the operating system beneath it.
 DRIVER_ERRORS = (Neo4jError, DriverError, OSError)
 #: The connection is gone, or there was none to be had.
-_LOST = (ServiceUnavailable, SessionExpired, ConnectionAcquisitionTimeoutError, IncompleteCommit, OSError)
+_LOST = (ServiceUnavailable, SessionExpired, IncompleteCommit, OSError)
 
 _OUT_OF_MEMORY = ("MemoryPoolOutOfMemoryError", "TransactionOutOfMemoryError", "OutOfMemoryError", "StackOverFlowError")
 
@@ -27,7 +27,9 @@ def is_lost_connection(error: Exception) -> bool:
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the server itself says that the same may succeed later: a deadlock, a change of leader, a restart."""
+    """Whether the same may succeed later: a deadlock, a change of leader, a restart, a pool that was used up."""
+    if isinstance(error, ConnectionAcquisitionTimeoutError):
+        return True
     if any(name in _code(error) for name in _OUT_OF_MEMORY):
         return False
     return isinstance(error, Neo4jError | DriverError) and error.is_retryable()
@@ -48,6 +50,8 @@ def translated(error: Exception, what: str) -> FrontlineError:
         return StoreError("the graph database has no database of that name: correct it in the settings")
     if isinstance(error, IncompleteCommit):
         return StoreError("the connection was lost while the change was committed: ask again under the same key")
+    if isinstance(error, ConnectionAcquisitionTimeoutError):
+        return OutOfTimeError(f"all connections to the graph database were in use for as long as the {what} may take")
     if is_lost_connection(error):
         return StoreError("the graph database can't be reached: start it, or correct its address in the settings")
     return StoreError(f"the graph could not carry out the {what}")

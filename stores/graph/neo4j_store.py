@@ -47,8 +47,10 @@ _NO_ADDRESS = "the address of the graph database is not valid: it looks like neo
 
 #: The driver's own limits, in s. All are short, because a call is bounded by its own time anyway, and what
 #: waits behind a dead address should fail while there is time for a second try.
-_CONNECT_TIMEOUT_S = 2.0
-_ACQUIRE_TIMEOUT_S = 5.0
+_CONNECT_TIMEOUT_S = 1.5
+#: Longer than to connect. Who waits for a connection of a full pool is not always woken when the server dies, and
+#: asks anew after this.
+_ACQUIRE_TIMEOUT_S = 2.0
 #: A connection that was idle for longer is tried before it is used: firewalls drop such without a word.
 _LIVENESS_CHECK_S = 10.0
 _LIFETIME_S = 1_800.0

@@ -8,7 +8,7 @@ from decimal import Decimal
 from contracts.base import Argument, Value
 from contracts.errors import BadRequestError, DeniedError
 from contracts.graph import PropertyType, ProvenQuery, ProvenWrite
-from stores.graph.moments import with_fixed_offset
+from stores.graph.moments import as_kept
 
 #: The parameter that stands for the customer in every text. Callers can't give it.
 CUSTOMER_PARAMETER = "customer_id"
@@ -35,7 +35,7 @@ Parameters = dict[str, Value | list[Value]]
 def query_parameters(proven: ProvenQuery | ProvenWrite, arguments: Mapping[str, Argument]) -> Parameters:
     """All parameters of the text: ``arguments``, and ``$customer_id`` from its principal.
 
-    A ``Decimal`` becomes a float. Raises ``BadRequestError`` when an argument is missing, unknown, of a type
+    A ``Decimal`` becomes a float, a moment without an offset is UTC. Raises ``BadRequestError`` when an argument is missing, unknown, of a type
     that graphs don't take or that the text doesn't compare it with, or outside its enumeration; and
     ``DeniedError`` when the text is about a customer and the principal is none.
     """
@@ -67,10 +67,8 @@ def _checked(name: str, value: Argument) -> Value | list[Value]:
 
 def _checked_scalar(name: str, value: object) -> Value:
     match value:
-        case datetime() if value.utcoffset() is None:
-            raise BadRequestError(f"the moment {name} needs its offset from UTC")
         case datetime():
-            return with_fixed_offset(value)
+            return as_kept(value)
         case None | bool() | date():
             return value
         case int() if -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:

@@ -101,10 +101,17 @@ def test_the_customer_key_must_be_unique(workshop: Path) -> None:
     assert found(workshop)[0] == "schema.yaml:2: customer_key: Rider.rider_id must be declared `unique: true`"
 
 
-def test_a_name_that_graphs_keep_for_themselves_is_refused(workshop: Path) -> None:
+def test_a_customer_belongs_to_no_other(workshop: Path) -> None:
     schema = workshop / "schema.yaml"
-    edit(schema, "      stock: {type: integer}", "      stock: {type: integer}\n      id: {type: integer}")
-    assert found(workshop)[0].startswith(f"schema.yaml:{line_of(schema, '      id:')}: labels.Part.properties.id: is a")
+    edit(schema, "relationships:\n", "relationships:\n  - {type: INVITED, start: Rider, end: Rider, owning: true}\n")
+    assert found(workshop)[0].endswith(
+        "relationships[0].owning: owns Rider: a customer belongs to no other; leave `owning` out"
+    )
+
+
+def test_a_role_of_staff_reads_declared_labels(workshop: Path) -> None:
+    edit(workshop / "schema.yaml", "public_labels:", "staff_labels: {agent: [Repiar]}\npublic_labels:")
+    assert "staff_labels.agent: label 'Repiar' is not declared; did you mean 'Repair'?" in found(workshop)[0]
 
 
 def test_customers_cannot_be_public(workshop: Path) -> None:
@@ -236,7 +243,9 @@ def test_a_customers_query_is_anchored_at_the_customer(workshop: Path) -> None:
     queries = workshop / "queries.yaml"
     edit(queries, "(r:Rider {rider_id: $customer_id})", "(r:Rider)")
     line = line_of(queries, "    cypher:")
-    message = "is for customers but is not anchored; begin it at (rider:Rider {rider_id: $customer_id})"
+    message = (
+        "is not proven for customers: (r:Rider) may be another customer; write (rider:Rider {rider_id: $customer_id})."
+    )
     assert found(workshop) == [f"queries.yaml:{line}: queries[0].cypher: {message}"]
 
 
@@ -248,37 +257,38 @@ def test_an_anchor_in_where_is_none(workshop: Path) -> None:
         "(r:Rider)-[:BROUGHT]->(j:Repair)\n      WHERE r.rider_id = $customer_id OR 1 = 1\n",
     )
     (complaint,) = found(workshop)
-    assert "is for customers but is not anchored" in complaint
+    assert "(r:Rider) may be another customer" in complaint
 
 
 def test_the_customer_label_stands_nowhere_without_the_anchor(workshop: Path) -> None:
     edit(workshop / "queries.yaml", "-[:BROUGHT]->(j:Repair)\n", "-[:BROUGHT]->(j:Repair), (other:Rider)\n")
     (complaint,) = found(workshop)
-    assert "names Rider without the anchor" in complaint
+    assert "(other:Rider) may be another customer" in complaint
 
 
 def test_a_public_query_reads_public_labels_only(workshop: Path) -> None:
     queries = workshop / "queries.yaml"
     edit(queries, "MATCH (p:Part {name: $part})", "MATCH (p:Part {name: $part})<-[:USES]-(j:Repair)")
     line = line_of(queries, "    cypher: |-\n      MATCH (p:Part")
-    message = "queries[2].cypher: is public but reads label 'Repair', which is not"
+    message = "queries[2].cypher: is not proven for guests: (j:Repair) is not public; guests read Part."
     assert found(workshop) == [f"queries.yaml:{line}: {message}"]
 
 
 def test_a_public_query_does_not_know_who_asks(workshop: Path) -> None:
     edit(workshop / "queries.yaml", "{name: $part})", "{name: $part})\n      WHERE p.name <> $customer_id")
     (complaint,) = found(workshop)
-    assert "is public and must not use $customer_id" in complaint
+    assert "is not proven for guests: $customer_id is for signed-in customers" in complaint
 
 
 @pytest.mark.parametrize(
     "clause",
     ["SET p.stock = 0", "CALL db.labels() YIELD label", "LOAD CSV FROM 'file:///x' AS line", "DETACH DELETE p"],
 )
-def test_a_query_only_reads(workshop: Path, clause: str) -> None:
+def test_a_query_only_reads_the_graph(workshop: Path, clause: str) -> None:
     edit(workshop / "queries.yaml", "{name: $part})\n", "{name: $part})\n      " + clause + "\n")
     (complaint,) = found(workshop)
-    assert "a predefined query only reads" in complaint
+    assert "is not proven for guests" in complaint
+    assert "not allowed" in complaint
 
 
 @pytest.mark.parametrize(
@@ -287,10 +297,14 @@ def test_a_query_only_reads(workshop: Path, clause: str) -> None:
         (
             "(j:Repair {",
             "(j:Repiar {",
-            "names label 'Repiar', which the schema does not declare; did you mean 'Repair'?",
+            "is not proven for customers: There is no label 'Repiar' in the schema; did you mean 'Repair'?",
         ),
-        ("-[:BROUGHT]->", "-[:BRINGS]->", "names relationship 'BRINGS', which the schema does not declare"),
-        ("j.bicycle", "j.bike", "names property 'bike', which the schema does not declare"),
+        (
+            "-[:BROUGHT]->",
+            "-[:BRINGS]->",
+            "is not proven for customers: There is no relationship 'BRINGS' in the schema",
+        ),
+        ("j.bicycle", "j.bike", "is not proven for customers: Repair has no property 'bike'"),
     ],
 )
 def test_a_query_names_what_the_schema_declares(workshop: Path, old: str, new: str, message: str) -> None:

@@ -68,3 +68,40 @@ def test_bad_data_is_refused_with_all_its_lines(workshop: Path) -> None:
         "data/repairs.csv:2: price_eur: 'much' is no number",
         "data/repairs.csv:4: brought_on: 'tomorrow' is no date (YYYY-MM-DD)",
     ]
+
+
+def with_amounts(workshop: Path, *amounts: str) -> None:
+    """Give USES a property and its file a column for it."""
+    schema = workshop / "schema.yaml"
+    declared = "{type: USES, start: Repair, end: Part}"
+    text = schema.read_text(encoding="utf-8")
+    assert declared in text
+    more = "{type: USES, start: Repair, end: Part, properties: {amount: {type: integer}}}"
+    schema.write_text(text.replace(declared, more), encoding="utf-8")
+    path = workshop / "data" / "repair_parts.csv"
+    header, *lines = path.read_text(encoding="utf-8").split()
+    rows = [f"{line},{amount}" for line, amount in zip(lines, amounts, strict=True)]
+    path.write_text("\n".join([f"{header},amount", *rows, ""]), encoding="utf-8")
+
+
+def test_a_relationships_properties_are_columns_of_its_file(workshop: Path) -> None:
+    with_amounts(workshop, "2", "", "1")
+    _, (brought, uses) = graph_rows(load_pack(workshop))
+    assert uses.pairs == [(101, "P-10"), (102, "P-11"), (102, "P-10")]
+    assert uses.properties == [{"amount": 2}, {"amount": None}, {"amount": 1}]
+    assert brought.properties == []
+
+
+def test_a_relationships_cells_are_checked_like_a_nodes(workshop: Path) -> None:
+    with_amounts(workshop, "2", "many", "1")
+    with pytest.raises(PackError, match=r"repair_parts\.csv:3: amount: 'many' is no whole number"):
+        graph_rows(load_pack(workshop))
+
+
+def test_one_pair_with_two_contents_is_refused(workshop: Path) -> None:
+    path = workshop / "data" / "repair_parts.csv"
+    text = path.read_text(encoding="utf-8").rstrip("\n")
+    path.write_text(f"{text}\n101,P-10\n", encoding="utf-8")
+    with_amounts(workshop, "2", "", "1", "3")
+    with pytest.raises(PackError, match=r"repair_parts\.csv:5: USES from 101 to 'P-10' stands above already"):
+        graph_rows(load_pack(workshop))

@@ -89,16 +89,17 @@ def test_a_server_that_stops_under_load_is_told_of_and_found_again(service: Serv
             time.sleep(4)
             stops_at = time.monotonic()
             neo4j_server.stop()
-            gone_at = time.monotonic()
-            ready = httpx.get(f"{service.url}/v1/ready", timeout=10)
-            time.sleep(GONE_S)
-            starts_at = time.monotonic()
-        finally:
-            if not neo4j_server.is_running:
+            try:
+                gone_at = time.monotonic()
+                ready = httpx.get(f"{service.url}/v1/ready", timeout=10)
+                time.sleep(GONE_S)
+                starts_at = time.monotonic()
+            finally:
                 neo4j_server.start()
-        back_at = time.monotonic()
-        time.sleep(RECOVERED_S + 8)
-        stopping.set()
+            back_at = time.monotonic()
+            time.sleep(RECOVERED_S + 8)
+        finally:
+            stopping.set()
         for user in users:
             user.result()
 

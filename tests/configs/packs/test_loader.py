@@ -4,7 +4,6 @@ import pytest
 
 from configs.packs.loader import load_pack, read_pack
 from contracts.errors import PackError
-from contracts.graph import Audience
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -28,13 +27,6 @@ def test_a_sound_pack_is_loaded_whole(workshop: Path) -> None:
     assert pack.domain.company == "Spoke & Chain"
     assert [query.name for query in pack.queries.queries] == ["repair_status", "my_repairs", "part_price"]
     assert {document.governance.document_id for document in pack.documents} == {"guarantee", "brake-pads"}
-
-
-def test_the_predefined_texts_are_printed_canonically_with_their_audience(workshop: Path) -> None:
-    predefined = load_pack(workshop).schema_.predefined
-    text = "MATCH (p:Part {name: $part}) RETURN p.name AS part, p.price_eur AS price_eur, p.stock AS stock"
-    assert predefined[text] is Audience.PUBLIC
-    assert len(predefined) == 3
 
 
 def test_a_document_knows_the_line_on_which_its_body_begins(workshop: Path) -> None:
@@ -117,16 +109,6 @@ def test_a_documents_example_questions_are_read_beside_its_governance(workshop: 
 def test_example_questions_of_another_type_are_told_by_their_line(workshop: Path) -> None:
     edit(workshop / "documents" / "guarantee.md", "source:", "questions:\n  What is not covered: tyres\nsource:")
     assert complaints(workshop) == ["documents/guarantee.md:10: questions.What is not covered: must be a list"]
-
-
-def test_one_text_for_two_audiences_is_refused(workshop: Path) -> None:
-    queries = workshop / "queries.yaml"
-    text = queries.read_text(encoding="utf-8")
-    copy = text[text.index("  - name: part_price") :].replace("part_price", "part_again").replace("public", "staff")
-    queries.write_text(text + "\n" + copy, encoding="utf-8")
-    (complaint,) = complaints(workshop)
-    line = text.count("\n") + 1 + copy.split("    cypher:")[0].count("\n") + 1
-    assert complaint.startswith(f"queries.yaml:{line}: queries[3].cypher: the same text stands under another query")
 
 
 def test_a_folder_that_is_not_there_is_a_complaint(tmp_path: Path) -> None:

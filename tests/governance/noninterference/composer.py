@@ -87,7 +87,7 @@ class Composer:
     def _reading(self, scope: _Scope, anchored: bool, most: int) -> list[str]:
         optional = "OPTIONAL " if self._likely(0.05) else ""
         clauses = [f"{optional}MATCH " + self._first_pattern(scope, anchored)]
-        if self._likely(0.5):
+        if self._likely(0.35):
             clauses.append("WHERE " + self._predicate(scope))
         for _ in range(self.chance.randint(0, most)):
             make = self._choose(
@@ -189,7 +189,7 @@ class Composer:
             scope.nodes[name] = label
         shown = "" if self._wild(0.1) or self._likely(0.05) else f":{label}"
         values = ""
-        if self._likely(0.15):
+        if self._likely(0.08):
             prop, declared = self._property(label)
             values = f" {{{prop}: {self._literal(label, prop, declared)}}}"
         return f"({name}{shown}{values})"
@@ -471,13 +471,15 @@ class Composer:
         key = key_property(self.schema, label)
         fresh = str(self.chance.randint(70_000, 99_999))
         values = [f"{key}: {fresh if declared[key].type is PropertyType.INTEGER else repr('new-' + fresh)}"]
-        if self._wild(0.3):
+        if self._likely(0.6):
+            values = []  # several rows may each make one: with a key, all but the first would be refused
+        elif self._wild(0.3):
             values = [f"{key}: {self._literal(label, key, declared[key])}"]
         if self._likely(0.6):
             prop, kind = self._settable(label)
             values += [f"{prop}: {self._literal(label, prop, kind)}"] if prop != key else []
         scope.nodes[name] = label
-        return f"({name}:{label} {{{', '.join(values)}}})"
+        return f"({name}:{label} {{{', '.join(values)}}})" if values else f"({name}:{label})"
 
     def _free_creation(self) -> str:
         label = self._choose((self.schema.customer_label, *self.owned, *sorted(self.schema.public_labels)))

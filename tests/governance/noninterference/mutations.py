@@ -45,6 +45,23 @@ def mutate(text: str, others: Sequence[str], schema: GraphSchema, chance: Random
     return mutant
 
 
+def shrunk(text: str, fails: Callable[[str], bool]) -> str:
+    """The text with as many tokens left out as it can lose and still fail."""
+    parts = tokens(text)
+    lost = True
+    while lost:
+        lost = False
+        for size in (16, 8, 4, 3, 2, 1):
+            start = 0
+            while start < len(parts):
+                candidate = [*parts[:start], *parts[start + size :]]
+                if candidate and fails("".join(candidate).strip()):
+                    parts, lost = candidate, True
+                else:
+                    start += 1
+    return "".join(parts).strip()
+
+
 class _Context:
     def __init__(self, others: Sequence[str], schema: GraphSchema, chance: Random) -> None:
         self.others = others

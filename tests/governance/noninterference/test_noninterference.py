@@ -6,7 +6,7 @@ differ in other customers' data alone. ``FRONTLINE_GENERATED_QUERIES`` multiplie
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.governance.noninterference.composer import Composer
 from tests.governance.noninterference.corpus import FOUND, honest_reads, honest_writes, hostile_texts, schema
 from tests.governance.noninterference.engines import Dump, Engine, KgliteEngine
-from tests.governance.noninterference.mutations import mutate
+from tests.governance.noninterference.mutations import mutate, shrunk
 from tests.governance.noninterference.yardstick import Trial, World, trespass, try_read, try_write
 
 TIMES = int(os.environ.get("FRONTLINE_GENERATED_QUERIES", "1"))
@@ -33,6 +33,7 @@ COUNTS = {
 #: An honest customer's queries must be allowed often enough for the rest to mean something.
 LEAST_ALLOWED = 0.3
 LEAST_ALLOWED_WRITES = 0.15
+LEAST_WITH_ROWS = 0.2
 
 
 @dataclass
@@ -48,10 +49,26 @@ class Bench:
         return Composer(self.world.schema, chance, self.world.unique_values())
 
     def read(self, text: str) -> Trial:
-        return try_read(text, self.world, self.engines)
+        return self._tried(lambda tried: try_read(tried, self.world, self.engines), text)
 
     def write(self, text: str) -> Trial:
-        return try_write(text, self.world, self.engines, self.before)
+        return self._tried(lambda tried: try_write(tried, self.world, self.engines, self.before), text)
+
+    def _tried(self, attempt: Callable[[str], Trial], text: str) -> Trial:
+        """The trial of the text; a failure is that of the shortest text that still fails."""
+
+        def fails(candidate: str) -> bool:
+            try:
+                attempt(candidate)
+            except AssertionError:
+                return True
+            return False
+
+        try:
+            return attempt(text)
+        except AssertionError:
+            attempt(shrunk(text, fails))
+            raise
 
 
 @pytest.fixture(scope="module", params=list(COUNTS))
@@ -78,7 +95,7 @@ def profile(examples: int) -> settings:
         derandomize=TIMES == 1,
         database=None,
         deadline=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate,),  # chance's seed doesn't shrink, the text does
         suppress_health_check=list(HealthCheck),
     )
 
@@ -87,7 +104,7 @@ def test_composed_reads_tell_nothing_of_others(bench: Bench) -> None:
     tried: list[Trial] = []
 
     @profile(COUNTS[bench.pack][0])
-    @given(st.randoms(use_true_random=False))
+    @given(st.randoms(use_true_random=True))
     def each(chance: Random) -> None:
         composed = bench.composer(chance).read()
         trial = bench.read(composed.text)
@@ -96,7 +113,7 @@ def test_composed_reads_tell_nothing_of_others(bench: Bench) -> None:
 
     each()
     assert share(tried) >= LEAST_ALLOWED
-    assert sum(trial.rows for trial in tried) > len(tried)
+    assert sum(trial.rows > 0 for trial in tried) >= LEAST_WITH_ROWS * len(tried)
 
 
 def test_mutated_reads_tell_nothing_of_others(bench: Bench) -> None:
@@ -104,7 +121,7 @@ def test_mutated_reads_tell_nothing_of_others(bench: Bench) -> None:
     tried: list[Trial] = []
 
     @profile(COUNTS[bench.pack][1])
-    @given(st.randoms(use_true_random=False))
+    @given(st.randoms(use_true_random=True))
     def each(chance: Random) -> None:
         text = texts[chance.randrange(len(texts))]
         tried.append(bench.read(mutate(text, texts, bench.world.schema, chance)))
@@ -117,7 +134,7 @@ def test_composed_writes_touch_nothing_of_others(bench: Bench) -> None:
     tried: list[Trial] = []
 
     @profile(COUNTS[bench.pack][2])
-    @given(st.randoms(use_true_random=False))
+    @given(st.randoms(use_true_random=True))
     def each(chance: Random) -> None:
         composed = bench.composer(chance).write()
         trial = bench.write(composed.text)
@@ -134,7 +151,7 @@ def test_mutated_writes_touch_nothing_of_others(bench: Bench) -> None:
     tried: list[Trial] = []
 
     @profile(COUNTS[bench.pack][3])
-    @given(st.randoms(use_true_random=False))
+    @given(st.randoms(use_true_random=True))
     def each(chance: Random) -> None:
         text = texts[chance.randrange(len(texts))]
         tried.append(bench.write(mutate(text, texts, bench.world.schema, chance)))
@@ -146,7 +163,7 @@ def test_mutated_writes_touch_nothing_of_others(bench: Bench) -> None:
 def test_honest_texts_run_without_a_word_of_others(bench: Bench) -> None:
     reads = [bench.read(text) for text in honest_reads(bench.pack)]
     writes = [bench.write(text) for text in honest_writes(bench.pack)]
-    assert any(trial.rows for trial in reads)
+    assert not reads or any(trial.rows for trial in reads)
     assert not writes or any(trial.changes for trial in writes)
 
 

@@ -70,7 +70,7 @@ class World:
             for label, declared in self.schema.labels.items():
                 if property_name in declared.properties and kind in (None, declared.properties[property_name].type):
                     return self._example(label, property_name, whose)
-        return _EXAMPLES[kind] if kind else "2024-01-31"  # a text that may be made a date, too
+        return _EXAMPLES[kind or PropertyType.STRING]
 
     def _example(self, label: str, name: str, whose: str) -> Value:
         prop = self.schema.labels[label].properties[name]
@@ -87,7 +87,7 @@ class World:
 
 
 _EXAMPLES: dict[PropertyType, Value] = {
-    PropertyType.STRING: "amber",
+    PropertyType.STRING: "2024-01-31",  # a text that may be made a date, too
     PropertyType.INTEGER: 1,
     PropertyType.FLOAT: 1.5,
     PropertyType.BOOLEAN: True,

@@ -1,7 +1,6 @@
 """A server that hangs, dies and comes back: calls end, say so, and work again without anybody's help."""
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator
 
 import pytest
@@ -39,7 +38,7 @@ async def test_a_server_that_hangs_makes_calls_end_and_goes_on_when_it_does(
 ) -> None:
     short = ReadLimits(timeout_ms=300)
     await asyncio.gather(*(read(store, ALL_LOANS) for _ in range(8)))  # fills the pool
-    neo4j_server.signal(signal.SIGSTOP)
+    neo4j_server.hang()
     try:
         async with asyncio.timeout(HANGS_S):
             for _ in range(3):
@@ -51,19 +50,19 @@ async def test_a_server_that_hangs_makes_calls_end_and_goes_on_when_it_does(
                 await write(store, CLOSE_LOAN, {"loan": 1}, key="k", limits=WriteLimits(timeout_ms=300))
             assert not await store.ready()
     finally:
-        neo4j_server.signal(signal.SIGCONT)
+        neo4j_server.go_on()
     async with asyncio.timeout(HANGS_S):
         assert len(await read(store, ALL_LOANS)) == 3
         assert (await write(store, CLOSE_LOAN, {"loan": 1}, key="k")).changes == 2
 
 
 async def test_a_store_closes_though_the_server_hangs(store: Neo4jStore, neo4j_server: Neo4jServer) -> None:
-    neo4j_server.signal(signal.SIGSTOP)
+    neo4j_server.hang()
     try:
         async with asyncio.timeout(HANGS_S):
             await store.close()
     finally:
-        neo4j_server.signal(signal.SIGCONT)
+        neo4j_server.go_on()
 
 
 async def test_a_server_that_died_is_told_of_and_used_again_when_it_is_back(
