@@ -5,6 +5,7 @@ alone, and a proof that is in the cache. Then the worst over texts of about 4,00
 """
 
 import argparse
+import gc
 import json
 import sys
 import time
@@ -65,8 +66,11 @@ def main() -> int:
         for query in pack.queries.queries
     ]
     texts += _suites(pack.schema_)
-    for text in texts[:20]:
+    for text in texts:
         text.prove()
+    # As the executor's replica does once it has warmed up.
+    gc.collect()
+    gc.freeze()
     console = Console(width=140)
     _print_proofs(console, texts, runs)
     customer = pack.schema_.customer_label, pack.schema_.customer_key
@@ -103,9 +107,10 @@ def _schema(folder: Path, name: str) -> GraphSchema:
 
 
 def _timed_ms(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
+    """This process's own time in ms: a proof waits for nothing, so whatever else the machine does stays out."""
+    started = time.process_time()
     work()
-    return (time.perf_counter() - started) * 1000
+    return (time.process_time() - started) * 1000
 
 
 def _parsed(text: str) -> None:
@@ -181,12 +186,20 @@ def _print_monsters(console: Console, schema: GraphSchema, shapes: dict[str, Sha
         cells = []
         for times in (shape.times, _parsed_times(shape)):
             text = Text(name, shape.text(times), schema, _PRINCIPALS["customer"], write=False)
-            worst_ms = max(_timed_ms(partial(text.prove, " " * run)) for run in range(1, runs + 1))
+            worst_ms = max(_timed_ms(partial(_verdict, text, " " * run)) for run in range(1, runs + 1))
             worst = max(worst, worst_ms)
-            cells += [str(len(text.text)), "allowed" if text.prove() else "refused", f"{worst_ms:.1f}"]
+            cells += [str(len(text.text)), _verdict(text), f"{worst_ms:.1f}"]
         table.add_row(name, *cells)
     table.add_row("worst of all", "", "", "", "", "", f"{worst:.1f}")
     console.print(table)
+
+
+def _verdict(text: Text, padding: str = "") -> str:
+    """What the proof says of the text; a proof that fails is a fault of its own, which this table shows."""
+    try:
+        return "allowed" if text.prove(padding) else "refused"
+    except Exception as error:
+        return f"FAILED: {type(error).__name__}"
 
 
 def _parsed_times(shape: Shape) -> int:

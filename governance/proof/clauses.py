@@ -11,7 +11,6 @@ from governance.proof.expressions import (
     condition,
     growth,
     infer,
-    pattern_condition,
 )
 from governance.proof.grouping import check_grouping, split_aggregates
 from governance.proof.patterns import match_paths
@@ -41,13 +40,58 @@ def check_query(proof: Proof, query: s.Query, rows: Rows, *, inner: bool) -> lis
 
 
 def _branch(proof: Proof, clauses: list[s.Clause], rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:
-    if not clauses or not isinstance(clauses[-1], s.Return):
+    last = clauses[-1] if clauses else None
+    if not isinstance(last, s.Return):
         raise RefusedError("clause", "A query that reads ends with RETURN.")
     rows = Rows(dict(rows.names), dict(rows.sizes))
-    proof.separate, proof.unwound = 0, 1
-    for clause in clauses[:-1]:
-        rows = check_reading(proof, clause, rows)
-    return check_return(proof, clauses[-1].projection, rows, inner=inner)
+    if not inner:
+        proof.separate, proof.unwound = 0, 1
+    ordered = False
+    checked: list[s.Clause] = []
+    for clause in clauses:
+        if isinstance(clause, s.With | s.Return):
+            if not ordered and _minds_order(proof, clause.projection) and (sort := _sorted(proof, rows)) is not None:
+                checked.append(sort)
+            ordered = ordered or bool(clause.projection.order)
+        checked.append(clause)
+        if clause is not last:
+            rows = check_reading(proof, clause, rows)
+    clauses[:] = checked
+    return check_return(proof, last.projection, rows, inner=inner)
+
+
+def _minds_order(proof: Proof, projection: s.Projection) -> bool:
+    """Whether the projection's result depends on the order of the rows before: lists do, and the last digits of
+    sums. (Staff may sum over everybody's rows, which nobody wants sorted for that.)"""
+    names = _IN_ORDER if proof.scope.name != "staff" else _IN_ORDER - {"sum", "avg"}
+    return any(_calls(item.expression, names) for item in projection.items)
+
+
+_IN_ORDER = frozenset({"collect", "sum", "avg"})
+
+
+def _calls(expression: s.Expression, names: frozenset[str]) -> bool:
+    if isinstance(expression, s.Call) and expression.name.lower() in names:
+        return True
+    return any(_calls(part, names) for part in parts_of(expression))
+
+
+def _sorted(proof: Proof, rows: Rows) -> s.With | None:
+    """A WITH of our own that sorts the rows before they are aggregated, where that makes a difference."""
+    keys = [key for name, type_ in sorted(rows.names.items()) if (key := _key(proof, name, type_)) is not None]
+    if not keys:
+        return None
+    items = [s.Item(s.Variable(name), name, named=True) for name in sorted(rows.names)]
+    order = [s.Sort(key, descending=False) for key in keys]
+    return s.With(s.Projection(False, False, items, order, None, None), None)
+
+
+def _key(proof: Proof, name: str, type_: t.Type) -> s.Expression | None:
+    """What a column or variable is sorted by: itself, or the unique property of a node."""
+    if type_.kind in t.SCALARS or type_ == t.ANY:
+        return s.Variable(name)
+    unique = _unique_property(proof, type_.label) if type_.kind == "node" else None
+    return s.Property(s.Variable(name), unique, of_entity=True) if unique is not None else None
 
 
 def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
@@ -56,12 +100,16 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
         case s.Match(paths=paths, where=where):
             names = match_paths(proof, paths, rows.names)
             if where is not None:
-                pattern_condition(proof, where, names)
+                condition(proof, where, names, of_pattern=True)
             return Rows(names, rows.sizes)
         case s.Unwind(source=source, variable=variable):
             return _unwind(proof, source, variable, rows)
         case s.With(projection=projection, where=where):
             after = project(proof, projection, rows, named=True)
+            if projection.order or projection.skip is not None or projection.limit is not None:
+                known = [sort.expression for sort in projection.order]
+                keys = [_key(proof, name, type_) for name, type_ in after.names.items()]
+                projection.order += [s.Sort(key, False) for key in keys if key is not None and key not in known]
             if where is not None:
                 condition(proof, where, after.names)
             return after
@@ -88,15 +136,18 @@ def _unwind(proof: Proof, source: s.Expression, variable: str, rows: Rows) -> Ro
     return Rows({**rows.names, variable: type_.element or t.ANY}, {**rows.sizes, variable: size})
 
 
+_USUAL_ITEMS = 100
+
+
 def _written_out(source: s.Expression) -> int:
-    """How many items a list has by the text alone; 1 where the data tell."""
+    """How many items a list has by the text alone, and about how many where the data tell."""
     match source:
         case s.ListOf(items=items):
             return len(items)
         case s.Call(name="range", arguments=[s.Literal(value=int(start)), s.Literal(value=int(end)), *_]):
             return abs(end - start) + 1
         case _:
-            return max(map(_written_out, parts_of(source)), default=1)
+            return _USUAL_ITEMS
 
 
 def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
@@ -232,6 +283,9 @@ def _order_by_columns(projection: s.Projection, whole: set[str]) -> None:
         visit(sort.expression)
 
 
+_WITHOUT_ORDER = frozenset({"node", "map", "list", "duration", "point"})
+
+
 def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Names) -> list[s.Sort]:
     """What completes the order: columns of single values, and unique properties of whole nodes.
 
@@ -245,13 +299,18 @@ def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Nam
     keys: list[s.Expression] = []
     for item in projection.items:
         type_ = after[item.alias]
-        if type_.kind in t.SCALARS or type_ == t.ANY:
-            keys.append(s.Variable(item.alias))
-        elif type_.kind == "node" and not closed and isinstance(item.expression, s.Variable):
-            unique = _unique_property(proof, type_.label)
-            if unique is not None and item.expression.name == item.alias:
-                keys.append(s.Property(s.Variable(item.alias), unique))
-    return [s.Sort(key, descending=False) for key in keys if key not in known]
+        if type_.kind != "node" or (not closed and item.expression == s.Variable(item.alias)):
+            key = _key(proof, item.alias, type_)
+            if key is not None and key not in known:
+                keys.append(key)
+    if not closed and any(type_.kind in _WITHOUT_ORDER for type_ in after.values()):
+        # Columns that have no order of their own: what the rows were made from has one.
+        columns = [item.expression for item in projection.items]
+        others = [
+            _key(proof, name, type_) for name, type_ in before.items() if type_.kind == "node" and name not in after
+        ]
+        keys += [key for key in others if key is not None and key not in known and key not in columns]
+    return [s.Sort(key, descending=False) for key in keys]
 
 
 def _unique_property(proof: Proof, label: str) -> str | None:

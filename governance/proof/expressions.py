@@ -98,18 +98,16 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
     raise RefusedError("expression", "This expression is not allowed.")
 
 
-def condition(proof: Proof, expression: s.Expression, names: Names) -> None:
-    """A WHERE: a boolean without aggregates."""
+def condition(proof: Proof, expression: s.Expression, names: Names, *, of_pattern: bool = False) -> None:
+    """A WHERE: a boolean without aggregates, that fails on no values of the graph.
+
+    An engine may check it on nodes before it knows that they are the customer's, also when a WITH stands between:
+    a failure would tell of them. (What divides is printed so that it can't fail; ``of_pattern`` refuses it still.)
+    """
     if has_aggregate(expression):
         raise RefusedError("aggregate", "WHERE can't aggregate; do it in a WITH before.")
     _require(proof, expression, names, "boolean", "WHERE")
-
-
-def pattern_condition(proof: Proof, expression: s.Expression, names: Names) -> None:
-    """The WHERE of a pattern. The engine may check it on nodes before it knows that they are the customer's, so
-    nothing in it may fail by their values: a failure would tell of them."""
-    condition(proof, expression, names)
-    check_total(proof, expression, names)
+    check_total(proof, expression, names, of_pattern=of_pattern)
 
 
 # --------------------------------------------------------------------------------------- single kinds
@@ -250,7 +248,7 @@ def _pattern_comprehension(proof: Proof, expression: s.PatternComprehension, nam
 
     inner = match_paths(proof, [expression.path], names)
     if expression.where is not None:
-        pattern_condition(proof, expression.where, inner)
+        condition(proof, expression.where, inner, of_pattern=True)
     if has_aggregate(expression.result):
         raise RefusedError("aggregate", "A comprehension can't aggregate.")
     return t.list_of(infer(proof, expression.result, inner))
@@ -263,7 +261,7 @@ def _subquery(proof: Proof, expression: s.Subquery, names: Names) -> t.Type:
     for match in expression.matches:
         inner = match_paths(proof, match.paths, inner)
         if match.where is not None:
-            pattern_condition(proof, match.where, inner)
+            condition(proof, match.where, inner, of_pattern=True)
     return t.INTEGER if expression.kind == "COUNT" else t.BOOLEAN
 
 
@@ -399,7 +397,10 @@ def _call(proof: Proof, expression: s.Call, names: Names) -> t.Type:
     types = [infer(proof, argument, names) for argument in expression.arguments]
     result, wanted = functions.result_type(expression.name, types)
     for argument, kind in zip(expression.arguments, wanted, strict=True):
-        if isinstance(argument, s.Parameter) and kind in t.SCALARS:
+        if isinstance(argument, s.Parameter) and expression.name in ("date", "datetime", "duration"):
+            # An argument that is no date must fail before the query runs, not while it reads.
+            proof.settle(argument.name, result)
+        elif isinstance(argument, s.Parameter) and kind in t.SCALARS:
             proof.settle(argument.name, t.Type(kind))
         elif isinstance(argument, s.Parameter) and kind == "T":
             proof.settle(argument.name, result)
@@ -428,7 +429,9 @@ def _check_literals(expression: s.Call) -> None:
     if name in ("date", "datetime", "duration") and isinstance(first, s.Literal) and not _is_written_right(name, first):
         raise RefusedError("type", f"{first.value!r} is no {name}; {_WRITTEN[name]}.")
     if name in _MAP_KEYS and isinstance(first, s.MapOf):
-        for key, _ in first.entries:
+        for key, value in first.entries:
+            if name == "duration" and _literal_size(value) > _LONGEST_DURATION:
+                raise RefusedError("type", f"A duration of {_literal_size(value)} {key} is too long.")
             if key not in _MAP_KEYS[name]:
                 raise RefusedError(
                     "function", f"{name}() knows no {key!r}; it knows {', '.join(sorted(_MAP_KEYS[name]))}."
@@ -440,7 +443,11 @@ _WRITTEN = {
     "datetime": "write it like 2026-01-31T12:00:00Z",
     "duration": "write it like P1Y2M3DT4H",
 }
-_DURATION = re.compile(r"P(?!$)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?!$)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?")
+_NUMBER = r"\d{1,6}"
+_DURATION = re.compile(
+    rf"P(?!$)({_NUMBER}Y)?({_NUMBER}M)?({_NUMBER}W)?({_NUMBER}D)?(T(?!$)({_NUMBER}H)?({_NUMBER}M)?({_NUMBER}S)?)?"
+)
+_LONGEST_DURATION = 999_999
 
 
 def _is_written_right(name: str, literal: s.Literal) -> bool:
@@ -462,27 +469,45 @@ def _is_written_right(name: str, literal: s.Literal) -> bool:
 # ------------------------------------------------------------------------------------- work and failing
 
 
-def check_total(proof: Proof, expression: s.Expression, names: Names) -> None:
-    """Refuse what fails on some values of the graph. ``names`` are those of the pattern."""
+def check_total(proof: Proof, expression: s.Expression, names: Names, *, of_pattern: bool = True) -> None:
+    """Refuse what fails on some values of the graph. ``names`` are those that the expression reads."""
     match expression:
-        case s.Binary(operator="/" | "%" as operator, right=right):
+        case s.Binary(operator="/" | "%" as operator, right=right) if of_pattern:
             if not (isinstance(right, s.Literal) and right.value):
                 raise RefusedError(
                     "failing", f"{operator} in the WHERE of a MATCH needs a number but 0 behind it; put a WITH before."
                 )
-        case s.Binary(operator="+" | "-" | "*") if _reads(expression):
+        case s.Binary(operator="+" | "-" | "*"):
             if _literal_size(expression) > 10**9 or _products(expression) > 2:
-                raise RefusedError("failing", "This sum may be too large to count; put a WITH before the WHERE.")
+                raise RefusedError("failing", "This sum may be too large to count; use smaller numbers.")
         case s.PatternComprehension(result=result):
             check_total(proof, result, names)
-        case s.Call(name=name, arguments=arguments) if name in functions.PARTIAL:
-            reading = any(map(_reads, arguments))
-            if reading and not (name != "duration" and infer(proof, arguments[0], names).kind in t.TEMPORAL):
-                raise RefusedError(
-                    "failing", f"{name}() of data in the WHERE of a MATCH may fail; put a WITH between MATCH and WHERE."
-                )
+        case s.Call(name=name) if name in functions.PARTIAL and _may_fail(proof, expression, names):
+            raise RefusedError(
+                "failing", f"{name}() may fail on data, so it can't stand in a WHERE; return it instead."
+            )
+    inner = _inner_names(proof, expression, names)
     for part in parts_of(expression):
-        check_total(proof, part, names)
+        check_total(proof, part, inner, of_pattern=of_pattern)
+
+
+def _inner_names(proof: Proof, expression: s.Expression, names: Names) -> Names:
+    """The names that the parts of an expression read: a comprehension brings one of its own."""
+    if isinstance(expression, s.ListComprehension | s.Quantifier):
+        element = infer(proof, expression.source, names).element or t.ANY
+        return {**names, expression.variable: element}
+    return names
+
+
+def _may_fail(proof: Proof, call: s.Call, names: Names) -> bool:
+    first, *counts = call.arguments or [s.Literal(None)]
+    if call.name in ("left", "right", "substring"):
+        return not all(
+            isinstance(count, s.Literal) and type(count.value) is int and count.value >= 0 for count in counts
+        )
+    if call.name == "toInteger":
+        return infer(proof, first, names).kind not in t.NUMBERS
+    return _reads(first) and (call.name == "duration" or infer(proof, first, names).kind not in t.TEMPORAL)
 
 
 def _reads(expression: s.Expression) -> bool:
@@ -514,6 +539,13 @@ def _products(expression: s.Expression) -> int:
             return int(_reads(expression))
 
 
+def _variables(expression: s.Expression) -> set[str]:
+    found = {expression.name} if isinstance(expression, s.Variable) else set()
+    for part in parts_of(expression):
+        found |= _variables(part)
+    return found
+
+
 #: Characters that a value of the graph, or an argument, is taken to have; and that one expression may come to.
 _USUAL_CHARACTERS = 256
 _MAX_CHARACTERS = 200_000
@@ -541,9 +573,12 @@ def growth(expression: s.Expression, sizes: dict[str, int]) -> int:
         case s.Call(name="range"):
             return 8 * _MAX_RANGE
         case s.ListComprehension(variable=variable, source=source, result=result):
-            count = growth(source, sizes)
-            item = growth(result, {**sizes, variable: _USUAL_CHARACTERS}) if result is not None else 8
-            size = max(count, count // 8 * item) if item > _USUAL_CHARACTERS else count
+            size = growth(source, sizes)
+            if result is not None:
+                growth(result, {**sizes, variable: size})
+                # What the result takes from outside of the list is there as often as the list has items.
+                outside = [sizes.get(name, _USUAL_CHARACTERS) for name in _variables(result) - {variable}]
+                size *= max([1, *(one // 8 for one in outside)])
         case s.Binary(operator="+", left=left, right=right):
             size = growth(left, sizes) + growth(right, sizes)
         case s.ListOf() | s.MapOf() | s.MapProjection():

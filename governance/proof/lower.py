@@ -17,6 +17,8 @@ from governance.proof.walk import has_aggregate
 
 Tree = Any
 
+_LONGEST_NAME = 200
+
 #: Clauses that are refused, and what to do instead.
 _REFUSED_CLAUSES = {
     "UseClause": "USE is not allowed: there is one graph.",
@@ -86,13 +88,18 @@ def _refuse_tree(tree: Tree) -> NoReturn:
     _refuse("construct", f"{_text(tree)} is not allowed here.")
 
 
-def _text(tree: Tree) -> str:
-    """The node's text as it was written, at most 60 characters of it."""
+def _written(tree: Tree) -> str:
+    """The node's text as it was written, its white space single blanks."""
     if isinstance(tree, TerminalNode) or tree.start is None or tree.stop is None or tree.stop.stop < tree.start.start:
         written = str(tree.getText())
     else:
         written = str(tree.start.getInputStream().getText(tree.start.start, tree.stop.stop))
-    written = " ".join(written.split())
+    return " ".join(written.split())
+
+
+def _text(tree: Tree) -> str:
+    """The node's text in quotes, at most 60 characters of it."""
+    written = _written(tree)
     return repr(written if len(written) <= 60 else written[:57] + "…")
 
 
@@ -109,9 +116,17 @@ def _name(tree: Tree) -> str:
     written = str(tree.getText())
     if written.startswith("`"):
         written = written[1:-1].replace("``", "`")
-    if not written or len(written) > 64 or "`" in written:
+    if not written or len(written) > _LONGEST_NAME or "`" in written or "\\" in written or not written.isprintable():
         _refuse("name", f"{_text(tree)} can't be a name; use letters, digits and _.")
     return written
+
+
+def _variable_name(tree: Tree) -> str:
+    """A name that is no column of the result: letters, digits, _ and blanks."""
+    name = _name(tree)
+    if not name.replace("_", "").replace(" ", "").isalnum():
+        _refuse("name", f"{_text(tree)} can't be the name of a variable; use letters, digits and _.")
+    return name
 
 
 # -------------------------------------------------------------------------------------------- the clauses
@@ -187,7 +202,9 @@ def _node(tree: Tree, conditions: list[s.Expression] | None) -> s.NodePattern:
     names = _labels(label) if label else []
     if len(names) > 1:
         _refuse("label", f"{_text(label)} is not allowed; name one label.")
-    return s.NodePattern(_name(variable) if variable else None, names[0] if names else None, _properties(children))
+    return s.NodePattern(
+        _variable_name(variable) if variable else None, names[0] if names else None, _properties(children)
+    )
 
 
 def _take_condition(children: list[Tree], conditions: list[s.Expression] | None) -> None:
@@ -208,7 +225,7 @@ def _relationship(tree: Tree, conditions: list[s.Expression] | None) -> s.Relati
     variable, label = _one(children, "Variable"), _one(children, "LabelExpression")
     left, right = _one(children, "LeftArrow") is not None, _one(children, "RightArrow") is not None
     return s.RelationshipPattern(
-        _name(variable) if variable else None,
+        _variable_name(variable) if variable else None,
         _labels(label) if label else [],
         "" if left == right else "<" if left else ">",
         _properties(children),
@@ -257,7 +274,7 @@ def _map_entries(tree: Tree) -> list[tuple[str, s.Expression]]:
 
 def _unwind(tree: Tree) -> s.Unwind:
     _, source, _, variable = _children(tree, "UNWIND", "Expression", "AS", "Variable")
-    return s.Unwind(_expression(source), _name(variable))
+    return s.Unwind(_expression(source), _variable_name(variable))
 
 
 def _with(tree: Tree) -> s.With:
@@ -292,7 +309,10 @@ def _item(tree: Tree) -> s.Item:
         return s.Item(expression, _name(children[2]), named=True)
     if isinstance(expression, s.Variable):
         return s.Item(expression, expression.name, named=True)
-    return s.Item(expression, _text(children[0])[1:-1], named=False)
+    written = _written(children[0]).replace("`", "")
+    if len(written) > _LONGEST_NAME or "\\" in written or not written.isprintable():
+        _refuse("projection", f"Give {_text(children[0])} a name: AS name.")
+    return s.Item(expression, written, named=False)
 
 
 def _sort(tree: Tree) -> s.Sort:
@@ -538,10 +558,11 @@ def _parameter(tree: Tree) -> s.Expression:
 def _number(tree: Tree) -> s.Expression:
     written = str(tree.getText()).replace("_", "")
     try:
-        number: int | float = int(written) if written.isdigit() else float(written)
+        digits = written.removeprefix("-")
+        number: int | float = int(written) if digits.isdigit() else float(written)
     except ValueError:
         _refuse("number", f"{written} is not allowed; write a decimal number.")
-    if written.isdigit() and (number > 2**63 - 1 or (len(written) > 1 and written[0] == "0")):
+    if digits.isdigit() and (abs(number) > 2**63 - 1 or (len(digits) > 1 and digits[0] == "0")):
         _refuse("number", f"{written} is not allowed; write a decimal number of at most 18 digits.")
     if number in (float("inf"), float("-inf")):
         _refuse("number", f"{written} is too large.")
@@ -633,7 +654,7 @@ def _list_comprehension(tree: Tree) -> s.Expression:
         if _kind(part) == "Expression":
             parts[_kind(sign)] = part
     return s.ListComprehension(
-        _name(_one(children, "Variable")),
+        _variable_name(_one(children, "Variable")),
         _expression(parts["IN"]),
         _expression(parts["WHERE"]) if "WHERE" in parts else None,
         _expression(parts["|"]) if "|" in parts else None,
@@ -645,7 +666,9 @@ def _quantifier(tree: Tree) -> s.Expression:
     expressions = list(_of_kind(children, "Expression"))
     if len(expressions) != 2:
         _refuse("expression", f"{_text(tree)} needs a WHERE.")
-    return s.Quantifier(_kind(children[0]).lower(), _name(_one(children, "Variable")), *map(_expression, expressions))
+    return s.Quantifier(
+        _kind(children[0]).lower(), _variable_name(_one(children, "Variable")), *map(_expression, expressions)
+    )
 
 
 def _pattern_comprehension(tree: Tree) -> s.Expression:

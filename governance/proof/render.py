@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contracts.base import Value
 from governance.proof import syntax as s
 from governance.proof.source import KEYWORDS
+from governance.proof.violation import RefusedError
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -33,6 +34,9 @@ def quoted(name: str) -> str:
     """
     if _PLAIN.fullmatch(name) and name.upper() not in KEYWORDS:
         return name
+    if "`" in name or "\\" in name or not name.isprintable():
+        # Names are checked where they are read; nothing that could end its own quotes is ever printed.
+        raise RefusedError("name", f"{name!r} can't be a name; use letters, digits and _.")
     return f"`{name}`"
 
 
@@ -184,8 +188,8 @@ class _Printer:
         return "".join(parts)
 
     def _item(self, item: s.Item) -> str:
-        if item.expression == s.Variable(item.alias):
-            return quoted(item.alias)
+        if item.expression == s.Variable(item.alias) and quoted(item.alias) == item.alias:
+            return item.alias
         return f"{self._expression(item.expression)} AS {quoted(item.alias)}"
 
     def _sort(self, sort: s.Sort) -> str:
@@ -290,6 +294,8 @@ class _Printer:
 
     def _operand(self, expression: s.Expression, strength: int) -> str:
         text = self._expression(expression)
+        if _strength(expression) < strength and text.startswith("COUNT {"):
+            text = f"0 + {text}"  # one engine can't read a bracket before COUNT
         return text if _strength(expression) >= strength else f"({text})"
 
     def _projected(self, variable: str, key: str, value: s.Expression) -> str:

@@ -19,8 +19,8 @@ MAX_UNWINDS = 4
 MAX_SEPARATE_PARTS = 3
 #: Each prints its divisor twice.
 MAX_DIVISIONS = 6
-#: Rows that lists written out in the text may make of one, multiplied.
-MAX_UNWOUND = 10_000
+#: Rows that the lists of a query may make of one, multiplied; a list of the graph's is taken for a hundred.
+MAX_UNWOUND = 200_000
 
 _STAFF = (PrincipalKind.AGENT, PrincipalKind.ADMIN)
 _CUSTOMERS = (PrincipalKind.CUSTOMER, PrincipalKind.SERVICE)

@@ -35,9 +35,9 @@ Parameters = dict[str, Value | list[Value]]
 def query_parameters(proven: ProvenQuery | ProvenWrite, arguments: Mapping[str, Argument]) -> Parameters:
     """All parameters of the text: ``arguments``, and ``$customer_id`` from its principal.
 
-    A ``Decimal`` becomes a float, a moment without an offset is UTC. Raises ``BadRequestError`` when an argument is missing, unknown, of a type
-    that graphs don't take or that the text doesn't compare it with, or outside its enumeration; and
-    ``DeniedError`` when the text is about a customer and the principal is none.
+    A ``Decimal`` becomes a float, a moment without an offset is UTC. Raises ``BadRequestError`` when an argument is
+    missing, unknown, of a type that graphs don't take or that the text doesn't compare it with, or outside its
+    enumeration; and ``DeniedError`` when the text is about a customer and the principal is none.
     """
     wanted = proven.parameters - {CUSTOMER_PARAMETER}
     if missing := sorted(wanted - arguments.keys()):

@@ -26,7 +26,7 @@ processes.set_forkserver_preload(["tests.stores.graph.workers"])
 
 KGLITE_KILLS = 25
 CLIENT_KILLS = 12
-SERVER_KILLS = 3
+SERVER_KILLS = 2
 
 
 def killed_again_and_again(count: Callable[..., None], where: Any, kills: int) -> int:
