@@ -270,7 +270,7 @@ def _local_process(uri: str) -> int | None:
     if address.hostname not in ("localhost", "127.0.0.1", "::1"):
         return None
     listening = (found for found in psutil.net_connections("tcp") if found.status == psutil.CONN_LISTEN)
-    return next((found.pid for found in listening if found.laddr.port == (address.port or 7687)), None)
+    return next((found.pid for found in listening if found.laddr and found.laddr.port == (address.port or 7687)), None)
 
 
 def _memory_mb(process: int | str | None, figure: str) -> float | None:

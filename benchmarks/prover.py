@@ -149,10 +149,9 @@ def _print_proofs(console: Console, texts: list[Text], runs: int) -> None:
     for text in texts:
         groups[text.group].append(_times(text, runs))
     for name, times in (*groups.items(), ("all", list(chain(*groups.values())))):
-        parsing, uncached, cached = (
-            [value for one in times for value in values(one)]
-            for values in (lambda one: one.parsing_ms, lambda one: one.uncached_ms, lambda one: one.cached_ms)
-        )
+        parsing = [value for one in times for value in one.parsing_ms]
+        uncached = [value for one in times for value in one.uncached_ms]
+        cached = [value for one in times for value in one.cached_ms]
         table.add_row(
             *(name, str(len(times)), str(sum(one.allowed for one in times)), f"{percentile(parsing, 0.5):.2f}"),
             *(f"{percentile(uncached, 0.5):.2f}", f"{percentile(uncached, 0.99):.2f}"),

@@ -1,11 +1,20 @@
 """The base of every value that crosses a floor or a process."""
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeAliasType
+
+
+_DURATION = re.compile(
+    r"P(?:([+-]?\d+)Y)?(?:([+-]?\d+)M)?(?:([+-]?\d+)W)?(?:([+-]?\d+)D)?"
+    r"(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?(?:(?P<seconds>[+-]?\d+(?:\.\d{1,9})?)S)?)?"
+)
+_POINT = re.compile(r"POINT ?\(([+-]?\d+(?:\.\d+)?) ([+-]?\d+(?:\.\d+)?)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +31,20 @@ class Duration:
     days: int
     seconds: int
     nanoseconds: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The duration that ISO 8601 writes so: ``P1Y2M3W4DT5H6M7.5S``, each part possibly with a sign of its own.
+
+        Raises ``ValueError`` when the text is none.
+        """
+        found = _DURATION.fullmatch(text)
+        if found is None or text.endswith(("P", "T")):
+            raise ValueError(f"{text!r} is no duration like P1M2DT3H")
+        years, months, weeks, days, hours, minutes = (int(part or 0) for part in found.groups()[:6])
+        seconds_ns = int(Decimal(found["seconds"] or 0).scaleb(9))
+        seconds, nanoseconds = divmod((hours * 60 + minutes) * 60_000_000_000 + seconds_ns, 1_000_000_000)
+        return cls(12 * years + months, 7 * weeks + days, seconds, nanoseconds)
 
     def __str__(self) -> str:
         total_ns = self.seconds * 1_000_000_000 + self.nanoseconds
@@ -49,6 +72,17 @@ class Point:
     x: float
     y: float
     z: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The place that well-known text writes so: ``POINT(-9.14 38.71)``, longitude first.
+
+        Raises ``ValueError`` when the text is none.
+        """
+        found = _POINT.fullmatch(text)
+        if found is None or abs(float(found[1])) > 180 or abs(float(found[2])) > 90:
+            raise ValueError(f"{text!r} is no place like POINT(-9.14 38.71), longitude before latitude")
+        return cls(4326, float(found[1]), float(found[2]))
 
 
 #: What a property of a graph, a task argument or a slot may hold.

@@ -16,7 +16,7 @@ from governance.proof.grouping import check_grouping, split_aggregates
 from governance.proof.patterns import match_paths
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate, parts_of
+from governance.proof.walk import has_aggregate, parts_of, replaced
 
 
 @dataclass
@@ -97,8 +97,8 @@ def _key(proof: Proof, name: str, type_: t.Type) -> s.Expression | None:
 def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
     """The rows after a clause that reads. Raises ``RefusedError``."""
     match clause:
-        case s.Match(paths=paths, where=where):
-            names = match_paths(proof, paths, rows.names)
+        case s.Match(optional=optional, paths=paths, where=where):
+            names = match_paths(proof, paths, rows.names, optional=optional)
             if where is not None:
                 condition(proof, where, names, of_pattern=True)
             return Rows(names, rows.sizes)
@@ -107,9 +107,7 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
         case s.With(projection=projection, where=where):
             after = project(proof, projection, rows, named=True)
             if projection.order or projection.skip is not None or projection.limit is not None:
-                known = [sort.expression for sort in projection.order]
-                keys = [_key(proof, name, type_) for name, type_ in after.names.items()]
-                projection.order += [s.Sort(key, False) for key in keys if key is not None and key not in known]
+                _complete(proof, projection.order, after.names)
             if where is not None:
                 condition(proof, where, after.names)
             return after
@@ -158,7 +156,9 @@ def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
     clause.imports = sorted(set(imports))
     names = {name: rows.names[name] for name in clause.imports}
     inner = Rows(names, {name: rows.sizes.get(name, 1) for name in names})
+    proof.calls += 1
     columns = check_query(proof, clause.query, inner, inner=True)
+    proof.calls -= 1
     for name, _ in columns:
         if name in rows.names:
             raise RefusedError("variable", f"CALL returns {name!r}, which has a meaning already; use another name.")
@@ -197,17 +197,46 @@ def project(proof: Proof, projection: s.Projection, rows: Rows, *, named: bool) 
     for bound, word in ((projection.skip, "SKIP"), (projection.limit, "LIMIT")):
         if bound is not None:
             _check_bound(proof, bound, word)
+    if proof.calls and not aggregates and not projection.distinct:
+        _limit_before(proof, projection, rows.names)
     return Rows(names, sizes)
+
+
+def _complete(proof: Proof, order: list[s.Sort], names: Names) -> None:
+    """Make an order total by all that has one."""
+    known = [sort.expression for sort in order]
+    keys = [_key(proof, name, type_) for name, type_ in names.items()]
+    order += [s.Sort(key, descending=False) for key in keys if key is not None and key not in known]
+
+
+def _limit_before(proof: Proof, projection: s.Projection, names: Names) -> None:
+    """In a CALL, sort and limit the rows in a WITH before, and make the columns behind it: one engine gives nulls
+    for columns made in the same step."""
+    limited = projection.skip is not None or projection.limit is not None
+    if not limited or all(item.expression == s.Variable(item.alias) for item in projection.items):
+        return
+    columns = {item.alias: item.expression for item in projection.items}
+
+    def column(part: s.Expression) -> s.Expression | None:
+        return columns.get(part.name) if isinstance(part, s.Variable) else None
+
+    order = [s.Sort(replaced(sort.expression, column), sort.descending) for sort in projection.order]
+    kept = [s.Item(s.Variable(name), name, named=True) for name in sorted(names)]
+    _complete(proof, order, {name: names[name] for name in sorted(names)})
+    projection.before = s.Projection(False, False, kept, order, projection.skip, projection.limit)
+    projection.order, projection.skip, projection.limit = [], None, None
 
 
 def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:
     """The columns of a RETURN. Whole nodes become maps of their properties, and the order is made total."""
     after = project(proof, projection, rows, named=inner)
     if inner:
+        if projection.skip is not None or projection.limit is not None:
+            _complete(proof, projection.order, after.names)
         return list(after.names.items())
     projection.order.extend(_sort_keys(proof, projection, rows.names, after.names))
     for item in projection.items:
-        item.expression = _as_value(proof, item, after.names[item.alias], {*rows.names, *after.names})
+        item.expression = _as_value(proof, item, after.names[item.alias], rows.names, {*rows.names, *after.names})
     _order_by_columns(projection, {alias for alias, type_ in after.names.items() if type_.kind == "node"})
     return [
         (item.alias, t.MAP if after.names[item.alias].kind == "node" else after.names[item.alias])
@@ -317,19 +346,20 @@ def _unique_property(proof: Proof, label: str) -> str | None:
     return next((name for name, prop in proof.label(label).properties.items() if prop.unique), None)
 
 
-def _as_value(proof: Proof, item: s.Item, type_: t.Type, taken: Container[str]) -> s.Expression:
+def _as_value(proof: Proof, item: s.Item, type_: t.Type, names: Names, taken: Container[str]) -> s.Expression:
     """The item as a value of a row: a whole node as the map of its declared properties."""
     if type_.kind == "node":
         if not isinstance(item.expression, s.Variable):
             raise RefusedError("projection", f"Return a variable or properties, not {item.alias!r} as a whole node.")
         name = item.expression.name
-        return s.MapProjection(name, all_properties(proof, name, type_), as_map=not type_.matched)
+        return s.MapProjection(name, all_properties(proof, name, type_), may_be_null=not type_.matched)
     if type_.kind == "list" and type_.element is not None and type_.element.kind == "node":
         expression = item.expression
         if isinstance(expression, s.Call) and expression.name == "collect":
             (node,) = expression.arguments
             if isinstance(node, s.Variable):
-                projected = s.MapProjection(node.name, all_properties(proof, node.name, type_.element))
+                properties = all_properties(proof, node.name, type_.element)
+                projected = s.MapProjection(node.name, properties, may_be_null=not names[node.name].matched)
                 return s.Call("collect", [projected], expression.distinct)
         name = proof.new_name(taken)
         return s.ListComprehension(name, item.expression, None, s.MapOf(all_properties(proof, name, type_.element)))

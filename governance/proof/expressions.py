@@ -215,7 +215,7 @@ def _map_projection(proof: Proof, expression: s.MapProjection, names: Names) -> 
     for key in keys:
         if keys.count(key) > 1:
             raise RefusedError("map", f"The key {key!r} stands twice in one map.")
-    expression.as_map = not subject.matched
+    expression.may_be_null = not subject.matched
     return t.Type("map", fields=tuple((key, infer(proof, value, names)) for key, value in expression.entries))
 
 
@@ -246,7 +246,7 @@ def _case(proof: Proof, expression: s.Case, names: Names) -> t.Type:
 def _pattern_comprehension(proof: Proof, expression: s.PatternComprehension, names: Names) -> t.Type:
     from governance.proof.patterns import match_paths  # the two call one another
 
-    inner = match_paths(proof, [expression.path], names)
+    inner = match_paths(proof, [expression.path], names, nested=True)
     if expression.where is not None:
         condition(proof, expression.where, inner, of_pattern=True)
     if has_aggregate(expression.result):
@@ -259,7 +259,7 @@ def _subquery(proof: Proof, expression: s.Subquery, names: Names) -> t.Type:
 
     inner = names
     for match in expression.matches:
-        inner = match_paths(proof, match.paths, inner)
+        inner = match_paths(proof, match.paths, inner, nested=True)
         if match.where is not None:
             condition(proof, match.where, inner, of_pattern=True)
     return t.INTEGER if expression.kind == "COUNT" else t.BOOLEAN

@@ -25,15 +25,20 @@ class _Place:
     bound: bool = False
 
 
-def match_paths(proof: Proof, paths: list[s.Path], names: Names) -> Names:
-    """The names in scope after the pattern; the pattern is completed in place. Raises ``RefusedError``."""
-    proof.count_match(sum(len(path.relationships) for path in paths))
+def match_paths(
+    proof: Proof, paths: list[s.Path], names: Names, *, optional: bool = False, nested: bool = False
+) -> Names:
+    """The names in scope after the pattern; the pattern is completed in place. ``nested``: it is a subquery's.
+
+    Raises ``RefusedError``.
+    """
+    proof.count_match(paths)
     places, ends = places_of(proof, paths, names)
     _infer_labels(proof, ends)
     _flow(proof, places, ends)
     after = dict(names)
     for place in places:
-        after.update(_bound(proof, place))
+        after.update(_bound(place, optional=optional))
     for relationship, _, _ in ends:
         if relationship.variable is not None:
             after[relationship.variable] = t.relationship("|".join(relationship.types))
@@ -41,7 +46,7 @@ def match_paths(proof: Proof, paths: list[s.Path], names: Names) -> Names:
         for name, value in properties:
             check_property_value(proof, owner, name, value, after, of_relationship=of_relationship)
             check_total(proof, value, after)
-    _count_separate_parts(proof, places, ends)
+    _count_separate_parts(proof, places, ends, nested=nested)
     return after
 
 
@@ -252,11 +257,11 @@ def _listed(labels: frozenset[str]) -> str:
     return ", ".join(sorted(labels)) or "nothing here"
 
 
-def _bound(proof: Proof, place: _Place) -> Names:
+def _bound(place: _Place, *, optional: bool) -> Names:
     place.pattern.label = place.label
-    if place.pattern.variable is None:
+    if place.pattern.variable is None or (place.bound and optional):
         return {}
-    return {place.pattern.variable: t.node(place.label or "", owned=place.owned)}
+    return {place.pattern.variable: t.node(place.label or "", owned=place.owned, matched=not optional)}
 
 
 def _inline(places: list[_Place], ends: Ends) -> list[tuple[list[tuple[str, s.Expression]], str, bool]]:
@@ -279,7 +284,7 @@ def check_property_value(
         raise RefusedError("type", f"{owner}.{name} is a {expected}, and the value a {given}.")
 
 
-def _count_separate_parts(proof: Proof, places: list[_Place], ends: Ends) -> None:
+def _count_separate_parts(proof: Proof, places: list[_Place], ends: Ends, *, nested: bool) -> None:
     """Count the parts of a pattern that neither a relationship, an earlier name nor the anchor holds together."""
     group = {id(place): position for position, place in enumerate(places)}
     for _, left, right in ends:
@@ -288,4 +293,7 @@ def _count_separate_parts(proof: Proof, places: list[_Place], ends: Ends) -> Non
             if value == old:
                 group[key] = new
     held = {group[id(place)] for place in places if place.bound or is_anchor(proof, place.pattern, place.label or "")}
-    proof.count_separate(len(set(group.values()) - held))
+    separate = len(set(group.values()) - held)
+    if nested and separate > 1:
+        raise RefusedError("work", "The parts of a subquery's pattern must be joined.")
+    proof.count_separate(separate)

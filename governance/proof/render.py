@@ -273,11 +273,10 @@ class _Printer:
                 return f"{kind}({quoted(variable)} IN {self._expression(source)}{self._where(where)})"
             case s.PatternComprehension(path=path, where=where, result=result):
                 return f"[{self._path(path)}{self._where(where)} | {self._expression(result)}]"
-            case s.MapProjection(variable=variable, entries=entries, as_map=True):
-                # One engine projects nothing but what a pattern bound; of a missing node there is no map.
-                return f"CASE WHEN {quoted(variable)} IS NULL THEN null ELSE {self._map(entries)} END"
-            case s.MapProjection(variable=variable, entries=entries):
-                return f"{quoted(variable)} {{{', '.join(self._projected(variable, *entry) for entry in entries)}}}"
+            case s.MapProjection(variable=variable, entries=entries, may_be_null=may_be_null):
+                # As a map written out: one engine projects some nodes to null. Of a missing node there is no map.
+                written = self._map(entries)
+                return f"CASE WHEN {quoted(variable)} IS NULL THEN null ELSE {written} END" if may_be_null else written
             case s.Subquery(kind=kind, matches=matches):
                 return f"{kind} {{ {' '.join(map(self._clause, matches))} }}"
 
@@ -297,11 +296,6 @@ class _Printer:
         if _strength(expression) < strength and text.startswith("COUNT {"):
             text = f"0 + {text}"  # one engine can't read a bracket before COUNT
         return text if _strength(expression) >= strength else f"({text})"
-
-    def _projected(self, variable: str, key: str, value: s.Expression) -> str:
-        if value == s.Property(s.Variable(variable), key) and self._stored_name(key) == key:
-            return f".{quoted(key)}"
-        return f"{quoted(key)}: {self._expression(value)}"
 
     def _properties(self, entries: list[tuple[str, s.Expression]]) -> str:
         return "{" + ", ".join(f"{self._property_name(key)}: {self._expression(value)}" for key, value in entries) + "}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from configs.nearest import hint
 from contracts.graph import GraphSchema, LabelSchema, PropertySchema, RelationshipSchema
 from contracts.principal import Principal, PrincipalKind
+from governance.proof import syntax as s
 from governance.proof import types as t
 from governance.proof.violation import RefusedError
 
@@ -14,6 +15,7 @@ CUSTOMER_PARAMETER = "customer_id"
 #: What a question may need at most, several times over.
 MAX_MATCHES = 16
 MAX_RELATIONSHIPS = 24
+MAX_PATH = 10
 MAX_UNWINDS = 4
 #: Parts of a query's patterns that nothing joins: their combinations multiply.
 MAX_SEPARATE_PARTS = 3
@@ -68,6 +70,7 @@ class Proof:
     unwound: int = 1
     separate: int = 0
     divisions: set[int] = field(default_factory=set)
+    calls: int = 0
     names: int = 0
 
     def label(self, name: str) -> LabelSchema:
@@ -142,11 +145,13 @@ class Proof:
                 "work", f"A query may UNWIND {MAX_UNWINDS} lists, and {MAX_UNWOUND:,} rows of lists, at most."
             )
 
-    def count_match(self, relationships: int) -> None:
+    def count_match(self, paths: list[s.Path]) -> None:
+        lengths = [len(path.relationships) for path in paths]
         self.matches += 1
-        self.relationships += relationships
-        if self.matches > MAX_MATCHES or self.relationships > MAX_RELATIONSHIPS:
+        self.relationships += sum(lengths)
+        if self.matches > MAX_MATCHES or self.relationships > MAX_RELATIONSHIPS or max(lengths) > MAX_PATH:
             raise RefusedError(
                 "work",
-                f"A query may have at most {MAX_MATCHES} patterns and {MAX_RELATIONSHIPS} relationships; ask for less.",
+                f"A query may have at most {MAX_MATCHES} patterns and {MAX_RELATIONSHIPS} relationships,"
+                f" {MAX_PATH} of them in a row; ask for less.",
             )

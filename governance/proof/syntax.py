@@ -129,13 +129,13 @@ class PatternComprehension:
 class MapProjection:
     """``variable {.name, key: expression}``; ``every`` is ``.*``, which the check writes out.
 
-    ``as_map``: print it as a map written out, where an engine projects nodes of the rows alone.
+    ``may_be_null``: the check doesn't know that there is a node in every row.
     """
 
     variable: str
     entries: "list[tuple[str, Expression]]"
     every: bool = False
-    as_map: bool = False
+    may_be_null: bool = True
 
 
 @dataclass(slots=True)

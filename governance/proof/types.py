@@ -12,8 +12,8 @@ class Type:
     ``any`` is what the text leaves open: a parameter nobody compared yet, the parts of an empty list.
     ``label`` is a node's or relationship's; ``owned``: the node was reached by ownership flow, so it is the
     customer's own (the type travels with the value, through WITH, lists and UNWIND). ``element`` is a list's,
-    ``fields`` are a map's, where they are known. ``matched``: the value is a variable that a pattern bound, and no
-    part of a list or of another value.
+    ``fields`` are a map's, where they are known. ``matched``: the value is a node that a MATCH bound to its variable,
+    and so is there; one of an OPTIONAL MATCH, or taken from a list, may be null.
     """
 
     kind: str
@@ -50,8 +50,8 @@ SCALARS = frozenset({"string", "integer", "float", "boolean", "date", "datetime"
 _OPEN = frozenset({"any", "null"})
 
 
-def node(label: str, *, owned: bool) -> Type:
-    return Type("node", label=label, owned=owned, matched=True)
+def node(label: str, *, owned: bool, matched: bool = True) -> Type:
+    return Type("node", label=label, owned=owned, matched=matched)
 
 
 def relationship(type_: str) -> Type:

@@ -126,9 +126,7 @@ def _lock_text(proof: Proof, reading: list[s.Clause], state: _State) -> str:
         if where is not None:
             asked |= _variables_read(where)
     names = [
-        name
-        for name, type_ in state.rows.names.items()
-        if type_.kind == "node" and type_.matched and (type_.owned or name in asked)
+        name for name, type_ in state.rows.names.items() if type_.kind == "node" and (type_.owned or name in asked)
     ]
     if not names:
         return ""
@@ -277,7 +275,7 @@ def _create(proof: Proof, paths: list[s.Path], state: _State) -> list[s.Clause]:
     names = state.rows.names
     _require_known_once(paths, names)
     places, ends = places_of(proof, paths, names)
-    proof.count_match(len(ends))
+    proof.count_match(paths)
     sets: list[s.SetProperty] = []
     new = [place for place in places if not place.bound]
     for place in new:
@@ -379,7 +377,7 @@ def _check_merge(proof: Proof, merge: s.Merge, state: _State) -> None:
     names = state.rows.names
     _require_known_once([merge.path], names)
     places, ends = places_of(proof, [merge.path], names)
-    proof.count_match(len(ends))
+    proof.count_match([merge.path])
     if len(ends) != 1 or not all(place.bound for place in places):
         raise RefusedError("write", "MERGE joins two nodes that a MATCH has found; for a new node write CREATE.")
     ((relationship, left, right),) = ends

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import threading
 import time
@@ -59,6 +60,7 @@ class KgliteStore:
         self._schema = schema
         self._rows_of = KgliteRows(schema)
         self._one_writer = threading.Lock()
+        self._running: dict[str, set[asyncio.Task[WriteOutcome]]] = {}
         self._closed = False
 
     @classmethod
@@ -119,11 +121,26 @@ class KgliteStore:
         """
         require_key(idempotency_key)
         parameters = query_parameters(write, arguments)
-        return await asyncio.to_thread(self._write, write, parameters, idempotency_key, limits)
+        running = asyncio.create_task(asyncio.to_thread(self._write, write, parameters, idempotency_key, limits))
+        self._running.setdefault(idempotency_key, set()).add(running)
+        running.add_done_callback(functools.partial(self._forget, idempotency_key))
+        return await asyncio.shield(running)  # a caller who goes away ends nothing, and `written` still waits for it
 
     async def written(self, idempotency_key: str) -> WriteOutcome | None:
         """What was stored under the key; ``None``: nothing, and what may still have been running is over."""
+        timeout_s = WriteLimits().timeout_ms / 1000
+        if running := self._running.get(idempotency_key):
+            _, still = await asyncio.wait(set(running), timeout=timeout_s)
+            if still:
+                raise OutOfTimeError("the change under this key is still running")
         return await asyncio.to_thread(self._written, idempotency_key)
+
+    def _forget(self, key: str, ended: asyncio.Task[WriteOutcome]) -> None:
+        if not ended.cancelled():
+            ended.exception()  # looked at, or asyncio complains when the caller has gone away
+        self._running[key].discard(ended)
+        if not self._running[key]:
+            del self._running[key]
 
     async def ready(self) -> bool:
         """Whether the engine answers a trivial read."""
@@ -141,9 +158,13 @@ class KgliteStore:
             return
         self._closed = True
         try:
-            await asyncio.to_thread(self._session.close)
+            await asyncio.to_thread(self._close)
         except Exception as error:
             raise StoreError(f"{self._path.name} can't be closed: {error}") from error
+
+    def _close(self) -> None:
+        with self._one_writer:  # a change that has begun ends first
+            self._session.close()
 
     def _rows(self, text: str, parameters: Parameters, limits: ReadLimits) -> tuple[Row, ...]:
         self._require_open()

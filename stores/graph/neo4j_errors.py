@@ -42,6 +42,10 @@ def translated(error: Exception, what: str) -> FrontlineError:
         return OutOfTimeError(f"the {what} took longer than it may")
     if any(name in code for name in _OUT_OF_MEMORY):
         return OverLimitError(f"the {what} asks for more memory than one question may")
+    if "ConstraintValidationFailed" in code:
+        return StoreError(f"the {what} would break a constraint of the graph: nothing was changed")
+    if "ConstraintCreationFailed" in code:
+        return StoreError("the graph database holds values twice that are to be unique: remove them, then try again")
     if isinstance(error, AuthError):
         return StoreError("the graph database refuses the user or the password: correct them in the settings")
     if isinstance(error, Forbidden):

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import neo4j
 from cachetools import LRUCache
+from neo4j.exceptions import Forbidden
 
 from contracts.base import Argument, Row
 from contracts.errors import FrontlineError, OutOfTimeError, OverLimitError, StoreError
@@ -126,7 +127,7 @@ class Neo4jStore:
         try:
             home = await _first_answer(Neo4jCalls(driver, database, bookmarks), wait_s)
             store = cls(driver, Neo4jCalls(driver, home, bookmarks), schema)
-            await store._calls.writing(_make_keys_unique, _OPEN_TRY_S, "constraint on the keys of changes")
+            await store._make_keys_unique()
         except BaseException:
             await driver.close()
             raise
@@ -237,6 +238,21 @@ class Neo4jStore:
         except TimeoutError:
             logger.warning("the graph database did not answer the farewell; its connections were dropped")
 
+    async def _make_keys_unique(self) -> None:
+        async def work(session: neo4j.AsyncSession, left_s: float) -> None:
+            name = WRITE_RECORD.strip("_")
+            text = (
+                f"CREATE CONSTRAINT `{name}` IF NOT EXISTS FOR (record:`{WRITE_RECORD}`) REQUIRE record.key IS UNIQUE"
+            )
+            await (await session.run(neo4j.Query(text, timeout=left_s))).consume()
+
+        try:
+            await self._calls.writing(work, _OPEN_TRY_S, "constraint on the keys of changes")
+        except StoreError as error:
+            if not isinstance(error.__cause__, Forbidden):
+                raise
+            logger.warning("the graph database's user may only read: changes will fail")
+
     async def _change(
         self, transaction: neo4j.AsyncTransaction, write: ProvenWrite, given: dict[str, Any], limits: WriteLimits
     ) -> WriteOutcome:
@@ -318,12 +334,6 @@ def _as_store_error(error: FrontlineError) -> StoreError:
     if isinstance(error, StoreError):
         return error
     return StoreError("the graph database does not answer: start it, or correct its address in the settings")
-
-
-async def _make_keys_unique(session: neo4j.AsyncSession, left_s: float) -> None:
-    name = WRITE_RECORD.strip("_")
-    text = f"CREATE CONSTRAINT `{name}` IF NOT EXISTS FOR (record:`{WRITE_RECORD}`) REQUIRE record.key IS UNIQUE"
-    await (await session.run(neo4j.Query(text, timeout=left_s))).consume()
 
 
 async def _run(transaction: neo4j.AsyncTransaction, text: str, **parameters: Any) -> None:

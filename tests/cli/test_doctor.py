@@ -13,7 +13,10 @@ from cli.checks import Level
 from cli.main import app
 from configs.packs.loader import load_pack
 from configs.settings import Settings
+from tests.neo4j_server import Neo4jServer, neo4j_server
 from tests.serve_app.api.conftest import EchoService
+
+__all__ = ["neo4j_server"]
 
 
 def test_only_the_python_that_all_is_locked_for_will_do() -> None:
@@ -89,6 +92,44 @@ def test_a_pack_is_compiled_or_not_or_not_even_valid(home: Path) -> None:
     check = checks.pack(Settings(pack=changed))
     assert check.level is Level.FAIL
     assert "domain.yaml:" in check.detail
+
+
+def test_a_graph_server_is_checked_where_one_is_configured(
+    home: Path, free_url: str, neo4j_server: Neo4jServer, cli: CliRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop = Path(__file__).parents[1] / "packs" / "workshop"
+    neo4j_server.empty()
+
+    def settings(uri: str) -> Settings:
+        return Settings(
+            home=home,
+            pack=workshop,
+            neo4j_uri=uri,
+            neo4j_password=neo4j_server.password,  # type: ignore[arg-type]
+        )
+
+    nobody = checks.graph_server(settings(free_url.replace("http", "bolt")))
+    assert nobody.level is Level.FAIL
+    assert "FRONTLINE_NEO4J_URI" in nobody.what_to_do
+    empty = checks.graph_server(settings(neo4j_server.uri))
+    assert (empty.level, "empty" in empty.detail) == (Level.WARN, True)
+    monkeypatch.setenv("FRONTLINE_NEO4J_URI", neo4j_server.uri)
+    monkeypatch.setenv("FRONTLINE_NEO4J_PASSWORD", neo4j_server.password)
+    cli.invoke(app, ["graph", "load", "--pack", str(workshop)])
+    assert checks.graph_server(settings(neo4j_server.uri)).level is Level.OK
+    shown = cli.invoke(app, ["doctor", "--url", free_url]).stdout
+    assert "graph server" in shown
+    assert neo4j_server.password not in shown
+    neo4j_server.empty()
+
+
+def test_settings_that_are_wrong_are_told_of_first(
+    free_url: str, cli: CliRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FRONTLINE_PORT", "many")
+    result = cli.invoke(app, ["doctor", "--url", free_url])
+    assert result.exit_code == 1
+    assert "FRONTLINE_PORT" in result.stdout
 
 
 def test_a_service_that_is_not_up_is_told_from_a_foreign_program_on_its_port(free_url: str) -> None:

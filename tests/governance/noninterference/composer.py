@@ -100,6 +100,7 @@ class Composer:
                     self._with,
                     self._unwind,
                     self._call,
+                    self._handed_on,
                 )
             )
             clauses.append(make(scope))
@@ -234,6 +235,35 @@ class Composer:
         items = ", ".join(self._literal(label, prop, declared) for _ in range(self._choose((1, 2, 3))))
         return f"UNWIND [{items}] AS {alias}"
 
+    def _handed_on(self, scope: _Scope) -> str:
+        """A WITH that hands a node on in a roundabout way: through a list, a choice, another's name."""
+        if not scope.nodes:
+            return self._match(scope)
+        names = list(scope.nodes)
+        name, other = self._choose(names), self._choose(names)
+        label, alias = scope.nodes[name], self._name()
+        same = [candidate for candidate in names if scope.nodes[candidate] == label]
+        second = self._choose(same if not self._wild(0.5) else names)
+        text = self._choose(
+            (
+                f"WITH head(collect({name})) AS {alias}",
+                f"WITH collect({name})[0] AS {alias}",
+                f"WITH CASE WHEN {self._predicate(scope)} THEN {name} ELSE {second} END AS {alias}",
+                f"WITH coalesce({name}, {second}) AS {alias}",
+                f"WITH [{name}, {second}] AS l UNWIND l AS {alias}",
+                f"WITH [x IN collect({name}) WHERE x.{self._property(label)[0]} IS NOT NULL] AS l UNWIND l AS {alias}",
+                f"WITH collect({name}) + collect({second}) AS l UNWIND l AS {alias}",
+                f"WITH {{a: {name}}} AS m WITH m.a AS {alias}",
+            )
+        )
+        if other != name and self._likely(0.3):
+            text = f"WITH {name} AS {other}, {other} AS {name}"
+            scope.nodes = {other: label, name: scope.nodes[other]}
+        else:
+            scope.nodes = {alias: label}
+        scope.relationships, scope.values = {}, {}
+        return text
+
     def _call(self, scope: _Scope) -> str:
         if not scope.nodes:
             return self._match(scope)
@@ -241,8 +271,22 @@ class Composer:
         inner = _Scope(nodes={handed: scope.nodes[handed]})
         match = self._optional(inner) if self._likely(0.6) else self._match(inner)
         alias = self._name()
+        if self._likely(0.2):
+            match += " " + self._choose((self._with, self._call, self._handed_on))(inner)
+        if inner.nodes and self._likely(0.25):
+            found = self._choose(list(inner.nodes))
+            scope.nodes[alias] = inner.nodes[found]
+            limit = f" ORDER BY {found}.{self._property(inner.nodes[found])[0]} LIMIT 1" if self._likely(0.4) else ""
+            return f"CALL ({handed}) {{ {match} RETURN {found} AS {alias}{limit} }}"
         text, kind = self._aggregate(inner) if self._likely(0.7) else self._value(inner)
         scope.values[alias] = kind
+        if self._likely(0.15):
+            other = _Scope(nodes={handed: scope.nodes[handed]})
+            second = self._match(other)
+            return (
+                f"CALL ({handed}) {{ {match} RETURN {text} AS {alias}"
+                f" UNION {second} RETURN {self._aggregate(other)[0]} AS {alias} }}"
+            )
         return f"CALL ({handed}) {{ {match} RETURN {text} AS {alias} }}"
 
     # Projections
@@ -320,7 +364,9 @@ class Composer:
             return (f"size({listed})", PropertyType.INTEGER) if self._likely(0.5) else (listed, None)
         if choice == "text":
             return f"toString({plain})", PropertyType.STRING
-        if choice == "map" and self._likely(0.5):
+        if choice == "map" and hop and self._likely(0.5):
+            return f"{name} {{.{prop}, many: [({name}){hop} | 1], any: EXISTS {{ ({name}){hop} }}}}", None
+        if choice == "map":
             return f"{name} {{.{prop}}}", None
         return plain, declared_property.type
 
@@ -498,6 +544,8 @@ class Composer:
         return literal(self._choose(pool(declared)))
 
     def _name(self) -> str:
+        if self._fresh and self._likely(0.03):
+            return f"n{self.chance.randint(1, self._fresh)}"  # one that may be taken already
         self._fresh += 1
         return f"n{self._fresh}"
 

@@ -3,6 +3,7 @@ an open store that holds ``NODES`` and ``EDGES`` under ``SCHEMA``.
 """
 
 import asyncio
+import random
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -548,6 +549,19 @@ class GraphWriteContract:
         outcomes = await asyncio.gather(*(close_loan(store, 1, "k") for _ in range(8)))
         assert sorted(outcome.replayed for outcome in outcomes) == [False] + [True] * 7
         assert {outcome.changes for outcome in outcomes} == {2}
+
+    async def test_what_was_cut_off_has_happened_if_its_key_is_known_and_only_then(self, store: GraphStore) -> None:
+        text = "MATCH (r:Reader {reader_id: $customer_id})-[:HAS]->(l:Loan) WHERE l.loan_id = 1 SET l.fee = l.fee + 1"
+        moments = random.Random(4)
+        known = 0
+        for number in range(40):
+            change = asyncio.create_task(write(store, f"{text} RETURN l.fee AS fee", key=str(number)))
+            await asyncio.sleep(moments.random() * 0.02)
+            change.cancel()
+            await asyncio.gather(change, return_exceptions=True)
+            known += await store.written(str(number)) is not None
+            ((fee,),) = [row.values() for row in await read(store, "MATCH (l:Loan {loan_id: 1}) RETURN l.fee AS fee")]
+            assert fee == known
 
     async def test_a_change_that_fails_leaves_nothing_and_its_key_free(self, store: GraphStore) -> None:
         taken = "MATCH (l:Loan) WHERE l.loan_id = 1 SET l.note = 'x', l.loan_id = 2 RETURN 1 AS one"
