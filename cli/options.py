@@ -8,7 +8,7 @@ from rich.console import Console
 
 from cli.client import DEFAULT_URL, URL_VARIABLE
 from configs.keys import signing_key
-from configs.settings import Settings
+from configs.settings import read_settings
 from contracts.clock import SystemClock
 from contracts.errors import FrontlineError
 from contracts.principal import Principal, PrincipalKind
@@ -43,7 +43,7 @@ def token_for(customer: str | None, token: str | None) -> str | None:
         return token
     principal = Principal(kind=PrincipalKind.CUSTOMER, subject=customer, customer_id=customer)
     try:
-        return mint(principal, signing_key(Settings().home), COMMAND_TOKEN_TTL_S, SystemClock())
+        return mint(principal, signing_key(read_settings().home), COMMAND_TOKEN_TTL_S, SystemClock())
     except FrontlineError as error:
         fail(error.detail)
 

@@ -6,7 +6,7 @@ import typer
 
 from cli.options import fail
 from configs.keys import signing_key
-from configs.settings import Settings
+from configs.settings import read_settings
 from contracts.clock import SystemClock
 from contracts.errors import FrontlineError
 from contracts.principal import Principal, PrincipalKind
@@ -31,6 +31,6 @@ def print_token(
         needs = "needs a --customer" if customer is None else "goes without --customer: use --subject"
         fail(f"A caller of kind {kind.value} {needs}.")
     try:
-        typer.echo(mint(principal, signing_key(Settings().home), ttl, SystemClock()))
+        typer.echo(mint(principal, signing_key(read_settings().home), ttl, SystemClock()))
     except FrontlineError as error:
         fail(error.detail)

@@ -9,7 +9,6 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeAliasType
 
-
 _DURATION = re.compile(
     r"P(?:([+-]?\d+)Y)?(?:([+-]?\d+)M)?(?:([+-]?\d+)W)?(?:([+-]?\d+)D)?"
     r"(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?(?:(?P<seconds>[+-]?\d+(?:\.\d{1,9})?)S)?)?"

@@ -1,4 +1,4 @@
-"""The generator's options: a larger shop of the same kind. That the plain run writes the same bytes is held elsewhere."""
+"""The generator's options: a larger shop of the same kind."""
 
 import csv
 import subprocess
