@@ -156,9 +156,11 @@ def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
     clause.imports = sorted(set(imports))
     names = {name: rows.names[name] for name in clause.imports}
     inner = Rows(names, {name: rows.sizes.get(name, 1) for name in names})
+    outer, proof.imported = proof.imported, frozenset(names)
     proof.calls += 1
     columns = check_query(proof, clause.query, inner, inner=True)
     proof.calls -= 1
+    proof.imported = outer
     for name, _ in columns:
         if name in rows.names:
             raise RefusedError("variable", f"CALL returns {name!r}, which has a meaning already; use another name.")
@@ -184,6 +186,10 @@ def project(proof: Proof, projection: s.Projection, rows: Rows, *, named: bool) 
     for item in projection.items:
         if aliases.count(item.alias) > 1:
             raise RefusedError("projection", f"There are two columns {item.alias!r}; name one otherwise.")
+        if item.alias in proof.imported and item.expression != s.Variable(item.alias):
+            raise RefusedError(
+                "variable", f"{item.alias!r} is imported by CALL and keeps its meaning; use another name."
+            )
         if named and not item.named:
             raise RefusedError("projection", f"Give {item.alias!r} a name: AS name.")
     aggregates = any(has_aggregate(item.expression) for item in projection.items)

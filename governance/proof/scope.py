@@ -71,6 +71,7 @@ class Proof:
     separate: int = 0
     divisions: set[int] = field(default_factory=set)
     calls: int = 0
+    imported: frozenset[str] = frozenset()
     names: int = 0
 
     def label(self, name: str) -> LabelSchema:

@@ -157,9 +157,13 @@ def _write(proof: Proof, clause: s.Set | s.Create | s.Merge | s.Delete, state: _
         case s.Delete(variables=variables):
             for variable in variables:
                 _check_delete(proof, variable, state)
+            nodes = [variable for variable in variables if state.rows.names[variable].kind == "node"]
+            others = [variable for variable in variables if variable not in nodes]
             names = {name: type_ for name, type_ in state.rows.names.items() if name not in variables}
             state.rows = Rows(names, state.rows.sizes)
-            return [clause]
+            # A node of the customer's always hangs on its owner, so it can't go without that relationship.
+            parts = [s.Delete(others, detach=False), s.Delete(nodes, detach=True)]
+            return [part for part in parts if part.variables]
 
 
 # ------------------------------------------------------------------------------------------ SET, REMOVE
