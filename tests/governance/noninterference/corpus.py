@@ -17,7 +17,7 @@ SCHEMAS = {
     "bank": _TESTS / "redteam" / "schemas" / "bank.yaml",
     "clinic": _TESTS / "redteam" / "schemas" / "clinic.yaml",
 }
-FOUND = Path(__file__).parent / "found.jsonl"
+_FOUND = Path(__file__).parent / "found.jsonl"
 
 
 @cache
@@ -38,6 +38,13 @@ def honest_reads(pack: str) -> tuple[str, ...]:
 @cache
 def honest_writes(pack: str) -> tuple[str, ...]:
     return _lines(_TESTS / "writes_redteam" / "honest_writes.jsonl", pack)
+
+
+@cache
+def found_before(pack: str, *, writes: bool) -> tuple[str, ...]:
+    """Texts that once told of others, or that one engine answered wrongly, each as short as it got."""
+    lines = (json.loads(line) for line in _FOUND.read_text(encoding="utf-8").split("\n") if line)
+    return tuple(line["cypher"] for line in lines if line["pack"] == pack and line["write"] == writes)
 
 
 @cache

@@ -161,9 +161,13 @@ class Neo4jEngine:
                 transaction.close()
                 return Outcome(raised=True), self.dump()
             try:
-                return Outcome(canonical(rows)), _server_dump(transaction)
+                changed = _server_dump(transaction)
             finally:
                 transaction.rollback()
+            # Relationships of a node that is gone: the server would refuse to commit that.
+            if not {end for edge in changed.edges for end in (edge[0], edge[2])} <= changed.nodes.keys():
+                return Outcome(raised=True), self.dump()
+            return Outcome(canonical(rows)), changed
 
     def dump(self) -> Dump:
         with self._driver.session() as session, session.begin_transaction() as transaction:

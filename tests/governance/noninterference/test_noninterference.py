@@ -4,7 +4,6 @@ Texts are composed from the schema and mutated from honest ones; each that the p
 differ in other customers' data alone. ``FRONTLINE_GENERATED_QUERIES`` multiplies how many are tried, at random then.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.governance.noninterference.composer import Composer
-from tests.governance.noninterference.corpus import FOUND, honest_reads, honest_writes, hostile_texts, schema
+from tests.governance.noninterference.corpus import found_before, honest_reads, honest_writes, hostile_texts, schema
 from tests.governance.noninterference.engines import Dump, Engine, KgliteEngine
 from tests.governance.noninterference.mutations import mutate, shrunk
 from tests.governance.noninterference.yardstick import Trial, World, trespass, try_read, try_write
@@ -168,10 +167,10 @@ def test_honest_texts_run_without_a_word_of_others(bench: Bench) -> None:
 
 
 def test_what_was_found_before_is_refused_or_tells_nothing(bench: Bench) -> None:
-    lines = [json.loads(line) for line in FOUND.read_text(encoding="utf-8").split("\n") if line]
-    for line in lines:
-        if line["pack"] == bench.pack:
-            (bench.write if line["write"] else bench.read)(line["cypher"])
+    for text in found_before(bench.pack, writes=False):
+        bench.read(text)
+    for text in found_before(bench.pack, writes=True):
+        bench.write(text)
 
 
 def share(tried: list[Trial]) -> float:

@@ -15,7 +15,7 @@ import pytest
 from contracts.graph import ProvenQuery, ProvenWrite
 from governance.prover import prove, prove_write
 from tests.governance.noninterference.composer import Composer
-from tests.governance.noninterference.corpus import honest_reads, honest_writes, schema
+from tests.governance.noninterference.corpus import found_before, honest_reads, honest_writes, schema
 from tests.governance.noninterference.engines import KgliteEngine, Neo4jEngine, Outcome
 from tests.governance.noninterference.mutations import mutate
 from tests.governance.noninterference.yardstick import World, trespass
@@ -115,7 +115,7 @@ def _proven_reads(pack: str, world: World) -> list[ProvenQuery]:
     chance = Random(f"honest {pack}")
     honest = chance.sample(honest_reads(pack), min(HONEST * TIMES, len(honest_reads(pack))))
     composed = [_composer(world, number).read().text for number in range(COMPOSED[pack] * TIMES)]
-    texts = [*honest, *composed]
+    texts = [*found_before(pack, writes=False), *honest, *composed]
     mutants = [mutate(chance.choice(texts), texts, world.schema, chance) for _ in range(MUTATED[pack] * TIMES)]
     proven = [prove(text, world.schema, world.principal) for text in (*texts, *mutants)]
     return [query for query in proven if isinstance(query, ProvenQuery) and not _BY_POSITION.search(query.text)]
@@ -125,7 +125,10 @@ def _proven_writes(pack: str, world: World) -> list[ProvenWrite]:
     composed = [_composer(world, number).write().text for number in range(WRITES[pack] * TIMES)]
     chance = Random(f"honest {pack}")
     honest = chance.sample(honest_writes(pack), min(WRITES[pack] * TIMES, len(honest_writes(pack))))
-    proven = [prove_write(text, world.schema, world.principal) for text in (*honest, *composed)]
+    proven = [
+        prove_write(text, world.schema, world.principal)
+        for text in (*found_before(pack, writes=True), *honest, *composed)
+    ]
     return [write for write in proven if isinstance(write, ProvenWrite)]
 
 
