@@ -106,6 +106,8 @@ def _proven(kind: str, text: str, proof: Proof) -> _Verdict | Violations:
             raise RefusedError("length", "The query is too long once it is written out; shorten it.")
     except RefusedError as refused:
         return Violations(items=(refused.violation,))
+    except RecursionError:  # bounds above keep it away; how far away depends on the caller's own depth
+        return Violations(items=(Violation(rule="depth", message="The query is nested too deeply; split it."),))
     embedded = render(query, stored_name)
     return _Verdict(
         text=printed,

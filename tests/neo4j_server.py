@@ -120,7 +120,8 @@ def server() -> Neo4jServer | str:
         user = os.environ.get("FRONTLINE_TEST_NEO4J_USER", "neo4j")
         password = os.environ.get("FRONTLINE_TEST_NEO4J_PASSWORD", "")
         started_on = os.environ.get("FRONTLINE_TEST_NEO4J_FOLDER")
-        named = Neo4jServer(uri, user, password, *((scripts, Path(started_on)) if started_on else ()))
+        database = os.environ.get("FRONTLINE_TEST_NEO4J_DATABASE")
+        named = Neo4jServer(uri, user, password, database, *((scripts, Path(started_on)) if started_on else ()))
         if named.rows("MATCH (node) RETURN 1 AS one LIMIT 1"):
             return "the database that FRONTLINE_NEO4J_URI names holds data: the tests need an empty one"
         return named

@@ -18,6 +18,9 @@ from governance.proof.walk import has_aggregate
 Tree = Any
 
 _LONGEST_NAME = 200
+#: Values joined by one operator, ``a + b + …``, and properties in a row, ``a.b.c``: each is a level of the tree.
+_LONGEST_CHAIN = 60
+_LONGEST_ACCESS = 6
 
 #: Clauses that are refused, and what to do instead.
 _REFUSED_CLAUSES = {
@@ -455,6 +458,8 @@ def _chain(*operators: str) -> Callable[[Tree], s.Expression]:
     def lowered(tree: Tree) -> s.Expression:
         result: s.Expression | None = None
         operator = ""
+        if tree.getChildCount() > 2 * _LONGEST_CHAIN:
+            _refuse("depth", f"More than {_LONGEST_CHAIN} values are joined by {operators[0]}; use a list, or less.")
         for child in tree.getChildren():
             if isinstance(child, TerminalNode):
                 operator = _kind(child)
@@ -489,6 +494,8 @@ def _prefix(*operators: str) -> Callable[[Tree], s.Expression]:
 def _comparison(tree: Tree) -> s.Expression:
     """``a < b <= c`` means ``a < b AND b <= c``."""
     children = list(tree.getChildren())
+    if len(children) > 7:
+        _refuse("depth", "So many comparisons in a row can't be read; join them by AND.")
     operands = [_expression(child) for child in children[0::2]]
     result: s.Expression | None = None
     for position, sign in enumerate(children[1::2]):
@@ -518,6 +525,8 @@ def _postfix_comparison(tree: Tree) -> s.Expression:
 
 def _postfixes(tree: Tree) -> s.Expression:
     first, *postfixes = tree.getChildren()
+    if len(postfixes) > _LONGEST_ACCESS:
+        _refuse("depth", f"More than {_LONGEST_ACCESS} properties and indexes in a row are not allowed.")
     result = _expression(first)
     for postfix in postfixes:
         kind = _kind(postfix)

@@ -80,8 +80,6 @@ def parse(text: str) -> Any:
         return parser.statements()
     except ParseCancellationException as error:
         raise RefusedError("syntax", _place(error, tokens)) from error
-    except RecursionError as error:
-        raise RefusedError("depth", "The query is nested too deeply; split it by WITH.") from error
 
 
 def _measure(text: str) -> None:

@@ -26,8 +26,9 @@ from contracts.graph import (
     WriteOutcome,
 )
 from stores.graph.bulk_rows import Load, LoadEdges, checked_load
+from stores.graph.kglite_names import stored_name
 from stores.graph.kglite_values import KgliteRows, special_assignments, split_row
-from stores.graph.names import LOAD_RECORD, WRITE_RECORD, quoted, require_names, unique_properties
+from stores.graph.names import LOAD_RECORD, NUMBER_RECORD, WRITE_RECORD, quoted, require_names, unique_properties
 from stores.graph.outcomes import MAX_ROWS, replay, replayed_outcome, request_digest, require_key, stored_text
 from stores.graph.parameters import Parameters, query_parameters
 
@@ -74,7 +75,7 @@ class KgliteStore:
         require_names(schema)
         kglite.set_query_warning_policy("silent")  # they are for people at a prompt, and printed once a query
         store = cls(path, await asyncio.to_thread(_open_session, path, wait_s), schema)
-        await asyncio.to_thread(store._declare_unique_properties)
+        await asyncio.to_thread(store._declare)
         return store
 
     async def load(
@@ -110,7 +111,7 @@ class KgliteStore:
         the principal is none), ``OutOfTimeError``, ``OverLimitError`` (rows or work) or ``StoreError``.
         """
         parameters = query_parameters(query, arguments)
-        return await asyncio.to_thread(self._rows, query.text, parameters, limits)
+        return await asyncio.to_thread(self._rows, query.embedded_text or query.text, parameters, limits)
 
     async def write(
         self, write: ProvenWrite, arguments: Mapping[str, Argument], idempotency_key: str, limits: WriteLimits
@@ -206,7 +207,8 @@ class KgliteStore:
         limits: WriteLimits,
         left_ms: int,
     ) -> WriteOutcome:
-        result = transaction.cypher(write.text, params=parameters, timeout_ms=left_ms, row_limit=MAX_ROWS + 1)
+        text = write.embedded_text or write.text
+        result = transaction.cypher(text, params=parameters, timeout_ms=left_ms, row_limit=MAX_ROWS + 1)
         found = result.to_list()
         changed: dict[str, int] = result.stats or {}
         entities = sum(changed.get(name, 0) for name in _ENTITY_COUNTS)
@@ -215,7 +217,7 @@ class KgliteStore:
             raise OverLimitError(f"the change would touch more than {limits.max_changes} things: nothing was changed")
         if len(found) > MAX_ROWS:
             raise OverLimitError(f"the change would bring more than {MAX_ROWS} rows: nothing was changed")
-        return WriteOutcome(rows=self._rows_of.rows(write.text, found), changes=entities or properties)
+        return WriteOutcome(rows=self._rows_of.rows(text, found), changes=entities or properties)
 
     def _written(self, key: str) -> WriteOutcome | None:
         timeout_ms = WriteLimits().timeout_ms
@@ -270,8 +272,8 @@ class KgliteStore:
         setting = f" SET link += row.plain{special_assignments('link', declared)}" if declared else ""
         changed = run(
             "UNWIND $rows AS row"
-            f" MATCH (start_node:{quoted(edge.start_label)} {{{quoted(edge.start_key)}: row.start_key}})"
-            f" MATCH (end_node:{quoted(edge.end_label)} {{{quoted(edge.end_key)}: row.end_key}})"
+            f" MATCH (start_node:{quoted(edge.start_label)} {{{quoted(stored_name(edge.start_key))}: row.start_key}})"
+            f" MATCH (end_node:{quoted(edge.end_label)} {{{quoted(stored_name(edge.end_key))}: row.end_key}})"
             f" CREATE (start_node)-[link:{quoted(edge.type)}]->(end_node){setting}",
             rows=[
                 {"start_key": start, "end_key": end, **split_row(properties)}
@@ -282,15 +284,32 @@ class KgliteStore:
         if created != len(edge.pairs):
             raise StoreError(f"{edge.type}: of {len(edge.pairs)} pairs {created} became relationships")
 
-    def _declare_unique_properties(self) -> None:
-        """Constraints on all unique properties. They are indexes too: lookups by them don't scan."""
+    def _declare(self) -> None:
+        """Make the schema known: its unique properties as constraints, which are indexes too, and all its properties.
+
+        A pattern may name a property only if a node of the label has had it once, so each label gets a node with
+        all of them for the length of one statement.
+        """
         own = [(f"`{WRITE_RECORD}`", "key")]
-        for label, name in own + [(quoted(label), name) for label, name in unique_properties(self._schema)]:
+        for label, name in own + [
+            (quoted(label), stored_name(name)) for label, name in unique_properties(self._schema)
+        ]:
             text = f"CREATE CONSTRAINT IF NOT EXISTS FOR (node:{label}) REQUIRE node.`{name}` IS UNIQUE"
             try:
                 self._session.execute(text, timeout_ms=LOAD_TIMEOUT_MS)
             except Exception as error:
                 raise StoreError(f"{label}.{name} can't be made unique: {error}") from error
+        with _our_errors("schema's declaration", LOAD_TIMEOUT_MS), self._session.begin() as transaction:
+            # The engine numbers new nodes and, opened anew, begins with a number that may be taken still: then it
+            # refuses to create any. It goes on from the highest that it has met, so it is shown one above all.
+            (found,) = transaction.cypher("MATCH (node) RETURN max(node.id) AS highest").to_list()
+            above_all = {"id": (found["highest"] or 0) + 1}
+            transaction.cypher(f"CREATE (node:`{NUMBER_RECORD}` {{id: $id}}) DELETE node", params=above_all)
+            for label, declared in self._schema.labels.items():
+                nothing = dict.fromkeys(map(stored_name, declared.properties))
+                transaction.cypher(
+                    f"CREATE (node:{quoted(label)}) SET node += $row DELETE node", params={"row": nothing}
+                )
 
 
 class _Statements:

@@ -12,6 +12,7 @@ from typing import Any
 from contracts.base import Cell, Duration, Point, Row, Value
 from contracts.errors import StoreError
 from contracts.graph import GraphSchema, PropertySchema, PropertyType
+from stores.graph.kglite_names import stored_name
 from stores.graph.moments import with_fixed_offset
 
 #: WGS 84, longitude and latitude: the only points that the engine keeps.
@@ -68,14 +69,17 @@ def special_assignments(variable: str, types: Mapping[str, PropertySchema]) -> s
     """
     functions = {PropertyType.DURATION: "duration", PropertyType.POINT: "point"}
     return "".join(
-        f", {variable}.`{name}` = {functions[property_.type]}(row.special.`{name}`)"
+        f", {variable}.`{stored_name(name)}` = {functions[property_.type]}(row.special.`{name}`)"
         for name, property_ in types.items()
         if property_.type in functions
     )
 
 
 def split_row(row: Mapping[str, Value]) -> dict[str, Any]:
-    """A row of a load as a parameter: ``{"plain": …, "special": …}``, durations and points apart as maps of parts."""
+    """A row of a load as a parameter: ``{"plain": …, "special": …}``, durations and points apart as maps of parts.
+
+    The plain ones have the names under which the embedded graph stores them.
+    """
     plain: dict[str, Any] = {}
     special: dict[str, Any] = {}
     for name, value in row.items():
@@ -90,5 +94,5 @@ def split_row(row: Mapping[str, Value]) -> dict[str, Any]:
             case Point():
                 special[name] = {"longitude": value.x, "latitude": value.y}
             case _:
-                plain[name] = value
+                plain[stored_name(name)] = value
     return {"plain": plain, "special": special}

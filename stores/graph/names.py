@@ -9,6 +9,7 @@ from contracts.graph import GraphSchema
 #: underscore, so no proven query can name them.
 LOAD_RECORD = "_FrontlineLoad"
 WRITE_RECORD = "_FrontlineWrite"
+NUMBER_RECORD = "_FrontlineNumber"
 
 #: A name that may stand in a query's text between backticks.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")

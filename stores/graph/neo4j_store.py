@@ -10,11 +10,10 @@ import logging
 import re
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import neo4j
 from cachetools import LRUCache
-from neo4j.exceptions import Forbidden
 
 from contracts.base import Argument, Row
 from contracts.errors import FrontlineError, OutOfTimeError, OverLimitError, StoreError
@@ -31,7 +30,7 @@ from contracts.graph import (
 from stores.graph import neo4j_values
 from stores.graph.bulk_rows import checked_load
 from stores.graph.names import LOAD_RECORD, WRITE_RECORD, quoted, require_names
-from stores.graph.neo4j_calls import Neo4jCalls
+from stores.graph.neo4j_calls import Neo4jCalls, Work
 from stores.graph.neo4j_errors import is_lost_connection
 from stores.graph.neo4j_load import Neo4jLoad
 from stores.graph.outcomes import MAX_ROWS, replay, replayed_outcome, request_digest, require_key, stored_text
@@ -63,11 +62,15 @@ _CLOSE_TIMEOUT_S = 5.0
 #: How many texts' plans are remembered as looked at.
 _KNOWN_TEXTS = 4_096
 
+_UNIQUE_KEYS = "`frontline_keys_of_changes`"
 _CLAIM = (
     f"MERGE (record:`{WRITE_RECORD}` {{key: $key}}) ON CREATE SET record.request = $request"
     " RETURN record.request AS request, record.outcome AS outcome"
 )
 _STORE = f"MATCH (record:`{WRITE_RECORD}` {{key: $key}}) SET record.outcome = $outcome, record.stored_at = datetime()"
+
+
+_Result = TypeVar("_Result")
 
 
 class Neo4jStore:
@@ -78,6 +81,7 @@ class Neo4jStore:
         self._calls = calls
         self._schema = schema
         self._closed = False
+        self._keys_are_unique = False
         self._plans: LRUCache[str, str] = LRUCache(_KNOWN_TEXTS)
         customer = (
             f"MATCH (node:{quoted(schema.customer_label)} {{{quoted(schema.customer_key)}: ${CUSTOMER_PARAMETER}}})"
@@ -98,7 +102,7 @@ class Neo4jStore:
         pool_size: int = 50,
         wait_s: float = 0.0,
     ) -> Self:
-        """Connect to the server and make sure that it can be used; ``database`` defaults to the user's own.
+        """Connect to the server and make sure that it can be used; nothing is written. ``database``: the user's own.
 
         ``uri``: ``neo4j://`` routes within a cluster, ``bolt://`` speaks to one server; ``+s`` encrypts.
         ``pool_size`` bounds the connections to each server. ``wait_s``: how long to wait for a server that
@@ -126,12 +130,10 @@ class Neo4jStore:
         bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager() if routed else None
         try:
             home = await _first_answer(Neo4jCalls(driver, database, bookmarks), wait_s)
-            store = cls(driver, Neo4jCalls(driver, home, bookmarks), schema)
-            await store._make_keys_unique()
         except BaseException:
             await driver.close()
             raise
-        return store
+        return cls(driver, Neo4jCalls(driver, home, bookmarks), schema)
 
     async def load(
         self, nodes: Iterable[GraphNodes], edges: Iterable[GraphEdges], *, digest: str | None = None
@@ -205,7 +207,7 @@ class Neo4jStore:
                 await transaction.commit()
                 return outcome
 
-        return await self._calls.writing(work, limits.timeout_ms / 1000)
+        return await self._claiming(work, limits.timeout_ms / 1000)
 
     async def written(self, idempotency_key: str) -> WriteOutcome | None:
         """What was stored under the key; ``None``: nothing, and what may still have been running is over."""
@@ -218,7 +220,7 @@ class Neo4jStore:
                 await transaction.rollback()
                 return None if claimed["outcome"] is None else replayed_outcome(claimed["outcome"])
 
-        return await self._calls.writing(work, WriteLimits().timeout_ms / 1000)
+        return await self._claiming(work, WriteLimits().timeout_ms / 1000)
 
     async def ready(self) -> bool:
         """Whether the server answers a trivial read."""
@@ -238,20 +240,25 @@ class Neo4jStore:
         except TimeoutError:
             logger.warning("the graph database did not answer the farewell; its connections were dropped")
 
-    async def _make_keys_unique(self) -> None:
-        async def work(session: neo4j.AsyncSession, left_s: float) -> None:
-            name = WRITE_RECORD.strip("_")
-            text = (
-                f"CREATE CONSTRAINT `{name}` IF NOT EXISTS FOR (record:`{WRITE_RECORD}`) REQUIRE record.key IS UNIQUE"
-            )
+    async def _require_unique_keys(self, session: neo4j.AsyncSession, left_s: float) -> None:
+        """Without the constraint two transactions could claim one key. Made by who changes, never by who only reads."""
+        if not self._keys_are_unique:
+            text = f"CREATE CONSTRAINT {_UNIQUE_KEYS} IF NOT EXISTS FOR (r:`{WRITE_RECORD}`) REQUIRE r.key IS UNIQUE"
             await (await session.run(neo4j.Query(text, timeout=left_s))).consume()
+            self._keys_are_unique = True
+
+    async def _claiming(self, work: Work[_Result], timeout_s: float) -> _Result:
+        """Do ``work`` that claims a key, once keys are unique."""
+
+        async def unique_first(session: neo4j.AsyncSession, left_s: float) -> _Result:
+            await self._require_unique_keys(session, left_s)
+            return await work(session, left_s)
 
         try:
-            await self._calls.writing(work, _OPEN_TRY_S, "constraint on the keys of changes")
-        except StoreError as error:
-            if not isinstance(error.__cause__, Forbidden):
-                raise
-            logger.warning("the graph database's user may only read: changes will fail")
+            return await self._calls.writing(unique_first, timeout_s)
+        except (StoreError, OutOfTimeError):
+            self._keys_are_unique = False  # the server may come back with another database
+            raise
 
     async def _change(
         self, transaction: neo4j.AsyncTransaction, write: ProvenWrite, given: dict[str, Any], limits: WriteLimits

@@ -47,7 +47,7 @@ def query_parameters(proven: ProvenQuery | ProvenWrite, arguments: Mapping[str, 
     parameters: Parameters = {name: _checked(name, value) for name, value in arguments.items()}
     for name, expected in proven.parameter_types.items():
         if name in parameters:
-            parameters[name] = _fitting(name, parameters[name], expected)
+            parameters[name] = _fitting(name, parameters[name], expected, name in proven.list_parameters)
     if isinstance(proven, ProvenWrite):
         _require_writable(proven, parameters)
     if CUSTOMER_PARAMETER in proven.parameters:
@@ -83,8 +83,10 @@ def _checked_scalar(name: str, value: object) -> Value:
             raise BadRequestError(f"the value of {name} can't be a {type(value).__name__}")
 
 
-def _fitting(name: str, value: Value | list[Value], expected: PropertyType) -> Value | list[Value]:
+def _fitting(name: str, value: Value | list[Value], expected: PropertyType, wants_list: bool) -> Value | list[Value]:
     """The value, or its items, as ``expected`` keeps them: a float where it was a whole number in a float's place."""
+    if wants_list != isinstance(value, list) and value is not None:
+        raise BadRequestError(f"the value of {name} must be {'a list' if wants_list else f'one {expected.value}'}")
     if isinstance(value, list):
         return [_fitting_scalar(name, item, expected) for item in value]
     return _fitting_scalar(name, value, expected)

@@ -346,6 +346,21 @@ def test_a_monster_is_refused_before_it_is_parsed(text: str, monkeypatch: pytest
     assert refusal(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RETURN " + " + ".join(["1"] * 340) + " AS a",
+        "RETURN " + " ^ ".join(["1"] * 340) + " AS a",
+        "RETURN " + " < ".join(["1"] * 340) + " AS a",
+        "WITH {a: 1} AS m RETURN m" + ".a" * 340 + " AS a",
+        "RETURN " + "[0]" + "[0]" * 300 + " AS a",
+        "RETURN " + " AND ".join(["true"] * 340) + " AS a",
+    ],
+)
+def test_a_long_chain_is_refused_and_not_a_failure(text: str) -> None:
+    assert "in a row" in refusal(text) or "are joined by" in refusal(text)
+
+
 def test_a_verdict_is_reached_once_for_all_principals_of_one_scope(monkeypatch: pytest.MonkeyPatch) -> None:
     first = proven("MATCH (c:Course) RETURN c.price AS kept")
 

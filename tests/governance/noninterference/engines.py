@@ -143,12 +143,12 @@ class Neo4jEngine:
     def explain(self, text: str, arguments: Arguments) -> str:
         """The kind of plan ("r", "rw", …) that the server makes of the text."""
         with self._driver.session() as session:
-            return str(session.run(f"EXPLAIN {text}", dict(arguments)).consume().query_type)  # type: ignore[arg-type]
+            return str(session.run(f"EXPLAIN {text}", dict(arguments)).consume().query_type)
 
     def read(self, text: str, arguments: Arguments) -> Outcome:
         with self._driver.session(default_access_mode=neo4j.READ_ACCESS) as session:
             try:
-                return Outcome(canonical(session.run(text, dict(arguments)).data()))  # type: ignore[arg-type]
+                return Outcome(canonical(session.run(text, dict(arguments)).data()))
             except (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError):
                 return Outcome(raised=True)
 
@@ -156,7 +156,7 @@ class Neo4jEngine:
         with self._driver.session() as session:
             transaction = session.begin_transaction()
             try:
-                rows = transaction.run(text, dict(arguments)).data()  # type: ignore[arg-type]
+                rows = transaction.run(text, dict(arguments)).data()
             except (neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError):
                 transaction.close()
                 return Outcome(raised=True), self.dump()

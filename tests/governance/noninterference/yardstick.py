@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -30,22 +31,27 @@ class World:
     def __init__(self, schema: GraphSchema, seed: int) -> None:
         self.schema = schema
         self.graphs = variants(schema, seed)
-        # The token says who the customer is, as text; a schema may keep the key as a number.
-        key = schema.labels[schema.customer_label].properties[schema.customer_key]
+        #: A token says who the customer is as text; a schema may keep the key as a number.
         self.customer_id = self.graphs[0].customer_id
-        self.key_is_text = key.type is PropertyType.STRING
-        self.principal = Principal(
-            kind=PrincipalKind.CUSTOMER, subject="own", customer_id=str(self.graphs[0].customer_id)
+        self.principal = Principal(kind=PrincipalKind.CUSTOMER, subject="own", customer_id=str(self.customer_id))
+
+    @cached_property
+    def keys_of_others(self) -> frozenset[str]:
+        """Unique values of other customers' nodes, as a text may hold them."""
+        return frozenset(
+            str(node.properties[node.key])
+            for graph in self.graphs
+            for node in graph.nodes
+            if node.owner not in ("m", None)
         )
 
     def unique_values(self) -> dict[tuple[str, str], list[Value]]:
-        """Values of unique properties in any variant, the customer's own twice as often."""
+        """Values of unique properties in the first variant, the customer's own three times as often."""
         values: dict[tuple[str, str], list[Value]] = {}
-        for graph in self.graphs[:1]:
-            for node in graph.nodes:
-                for name, value in node.properties.items():
-                    if self.schema.labels[node.label].properties[name].unique:
-                        values.setdefault((node.label, name), []).extend([value] * (3 if node.owner == "m" else 1))
+        for node in self.graphs[0].nodes:
+            for name, value in node.properties.items():
+                if self.schema.labels[node.label].properties[name].unique:
+                    values.setdefault((node.label, name), []).extend([value] * (3 if node.owner == "m" else 1))
         return values
 
     def arguments(self, proven: ProvenQuery | ProvenWrite, whose: str) -> dict[str, Any]:
@@ -138,7 +144,8 @@ def try_write(text: str, world: World, engines: Sequence[Engine], before: Sequen
             changes += new != old
         for number, outcome in enumerate(outcomes[1:], start=1):
             # A key that another has already taken is refused by the engine's constraint, whoever asks.
-            taken = whose == "other" and (outcome.raised or outcomes[0].raised)
+            names_others = whose == "other" or any(key in text for key in world.keys_of_others)
+            taken = names_others and (outcome.raised or outcomes[0].raised)
             if outcome != outcomes[0] and not taken:
                 raise AssertionError(_difference(text, proven.text, arguments, number, outcomes[0], outcome))
         rows += len(outcomes[0].rows)

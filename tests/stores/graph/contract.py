@@ -4,6 +4,7 @@ an open store that holds ``NODES`` and ``EDGES`` under ``SCHEMA``.
 
 import asyncio
 import random
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -153,6 +154,12 @@ def _parameters(text: str, given: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(given) | ({"customer_id"} if "$customer_id" in text else frozenset())
 
 
+def _embedded(text: str) -> str | None:
+    """As the prover prints it for the embedded graph, which keeps ``name`` for itself."""
+    renamed = re.sub(r"\b([a-z])\.name\b", r"\1.name_", text)
+    return renamed if renamed != text else None
+
+
 async def read(
     store: GraphStore,
     text: str,
@@ -162,11 +169,14 @@ async def read(
     limits: ReadLimits | None = None,
     parameters: frozenset[str] | None = None,
     types: dict[str, PropertyType] | None = None,
+    lists: frozenset[str] = frozenset(),
 ) -> tuple[Row, ...]:
     """Read as if ``text`` had been proven. Its parameters are what is given, unless they are named."""
     given: Mapping[str, Argument] = arguments or {}
     query = ProvenQuery(
         text=text,
+        embedded_text=_embedded(text),
+        list_parameters=lists,
         columns=(),
         parameters=_parameters(text, given) if parameters is None else parameters,
         parameter_types=types or {},
@@ -191,6 +201,7 @@ async def write(
     given: Mapping[str, Argument] = arguments or {}
     proven = ProvenWrite(
         text=text,
+        embedded_text=_embedded(text),
         lock_text=lock,
         columns=(),
         parameters=_parameters(text, given),
@@ -365,6 +376,19 @@ class GraphStoreContract:
     ) -> None:
         with pytest.raises(BadRequestError, match="loan"):
             await read(store, "RETURN $loan AS loan", {"loan": value}, types={"loan": expected})
+
+    async def test_a_list_stands_where_the_text_needs_one_and_nowhere_else(self, store: GraphStore) -> None:
+        text, types = (
+            "MATCH (l:Loan) WHERE l.loan_id IN $loans RETURN l.loan_id AS loan",
+            {"loans": PropertyType.INTEGER},
+        )
+        lists = frozenset({"loans"})
+        assert await read(store, text, {"loans": [2]}, types=types, lists=lists) == ({"loan": 2},)
+        assert await read(store, text, {"loans": None}, types=types, lists=lists) == ()
+        with pytest.raises(BadRequestError, match="loans must be a list"):
+            await read(store, text, {"loans": 2}, types=types, lists=lists)
+        with pytest.raises(BadRequestError, match="loans must be one integer"):
+            await read(store, text, {"loans": [2]}, types=types)
 
     async def test_a_whole_number_serves_for_a_float_and_nothing_serves_for_all(self, store: GraphStore) -> None:
         (row,) = await read(store, "RETURN $fee AS fee", {"fee": 2}, types={"fee": PropertyType.FLOAT})
@@ -617,7 +641,7 @@ class LoadableStore(GraphStore, Protocol):
 async def content(store: GraphStore) -> tuple[tuple[Row, ...], ...]:
     """All that the graph holds of ``SCHEMA``, to compare with."""
     texts = (
-        "MATCH (r:Reader) RETURN r {.reader_id, .name} AS node ORDER BY r.reader_id",
+        "MATCH (r:Reader) RETURN {reader_id: r.reader_id, name: r.name} AS node ORDER BY r.reader_id",
         "MATCH (l:Loan) RETURN l {.loan_id, .lent_on, .scanned_at, .fee, .open, .note, .period} AS node "
         "ORDER BY l.loan_id",
         "MATCH (r:Room) RETURN r {.room_name, .place} AS node ORDER BY r.room_name",
@@ -682,6 +706,22 @@ class GraphLoadContract:
             (),
         )
         assert await store.loaded_digest() == "d2"
+
+    async def test_a_property_that_no_node_has_matches_none(self, store: LoadableStore) -> None:
+        await store.load([GraphNodes(label="Loan", key="loan_id", rows=[{"loan_id": 1}])], [])
+        text = "MATCH (l:Loan {note: $note}) RETURN l.loan_id AS loan"
+        assert await read(store, text, {"note": "torn"}) == ()
+        assert await read(store, "MATCH (t:Title {shelf_mark: 'x'}) RETURN t.title_id AS title") == ()
+        create = "CREATE (l:Loan {loan_id: 2, note: $note}) RETURN l.note AS note"
+        assert (await write(store, create, {"note": "torn"}, key="k")).rows == ({"note": "torn"},)
+        assert await read(store, text, {"note": "torn"}) == ({"loan": 2},)
+
+    async def test_a_name_that_is_missing_is_missing(self, store: LoadableStore) -> None:
+        await store.load([GraphNodes(label="Reader", key="reader_id", rows=[{"reader_id": "R1"}])], [])
+        text = "MATCH (r:Reader) RETURN r.name AS name, r.name IS NULL AS missing"
+        assert await read(store, text) == ({"name": None, "missing": True},)
+        await write(store, "MATCH (r:Reader) SET r.name = 'Ann' RETURN 1 AS one", key="k")
+        assert await read(store, text) == ({"name": "Ann", "missing": False},)
 
     async def test_two_nodes_can_swap_a_unique_value(self, store: LoadableStore) -> None:
         await store.load([*NODES, titles(("a", "1"), ("b", "2"), ("c", "3"))], EDGES)

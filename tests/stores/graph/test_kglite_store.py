@@ -28,6 +28,7 @@ from tests.stores.graph.contract import (
     GraphStoreContract,
     GraphWriteContract,
     read,
+    write,
 )
 
 processes = multiprocessing.get_context("spawn")
@@ -105,6 +106,25 @@ async def test_readers_see_the_old_graph_until_the_load_is_whole(store: KgliteSt
     await load
     assert set(seen) <= {3, 5_000}
     assert await count(store, "(:Loan)") == 5_000
+
+
+@pytest.mark.parametrize("deleted", [(1, 2), (3,), (2, 3), (1, 2, 3)])
+async def test_a_graph_opened_anew_takes_new_nodes_whatever_was_deleted(
+    path: Path, store: KgliteStore, deleted: tuple[int, ...]
+) -> None:
+    for number in range(20):
+        await write(store, f"CREATE (l:Loan {{loan_id: {10 + number}}}) RETURN l.loan_id AS loan", key=str(number))
+    loans = [*deleted, *range(10 + deleted[0], 30, 2)]
+    await write(store, "MATCH (l:Loan) WHERE l.loan_id IN $loans DETACH DELETE l", {"loans": loans}, key="delete")
+    for start in range(3):
+        await store.close()
+        store = await KgliteStore.open(path, schema=SCHEMA)
+        for number in range(30):
+            loan = 100 * (start + 1) + number
+            text = f"CREATE (l:Loan {{loan_id: {loan}}}) RETURN l.loan_id AS loan"
+            assert (await write(store, text, key=f"again {loan}")).rows == ({"loan": loan},)
+    assert await count(store, "(:Loan)") == 3 + 20 - len(loans) + 90
+    await store.close()
 
 
 @pytest.fixture

@@ -222,6 +222,21 @@ class TestOpening:
         with pytest.raises(StoreError, match="looks like"):
             await Neo4jStore.open("http://127.0.0.1:7474", user="neo4j", password="password", schema=SCHEMA)
 
+    async def test_opening_and_reading_write_nothing_into_the_database(self, neo4j_server: Neo4jServer) -> None:
+        neo4j_server.empty()
+        for row in neo4j_server.rows("SHOW CONSTRAINTS YIELD name"):
+            neo4j_server.rows(f"DROP CONSTRAINT `{row['name']}`")
+        store = await opened(neo4j_server)
+        assert await read(store, ALL_LOANS) == ()
+        assert await store.is_empty()
+        assert await store.loaded_digest() is None
+        assert neo4j_server.rows("SHOW CONSTRAINTS YIELD name") == []
+        assert neo4j_server.rows("MATCH (n) RETURN count(*) AS n") == [{"n": 0}]
+        create = "CREATE (l:Loan {loan_id: 1}) RETURN l.loan_id AS loan"
+        outcomes = await asyncio.gather(*(write(store, create, key="k") for _ in range(8)))
+        assert sorted(outcome.replayed for outcome in outcomes) == [False] + [True] * 7
+        await store.close()
+
     async def test_a_routed_address_works_as_well(self, neo4j_server: Neo4jServer, store: Neo4jStore) -> None:
         routed = await Neo4jStore.open(
             neo4j_server.uri.replace("bolt://", "neo4j://"),
