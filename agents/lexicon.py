@@ -19,7 +19,7 @@ from rapidfuzz.distance import OSA
 
 from agents.language import fold, load_language, words
 from configs.packs.types import Pack
-from contracts.base import Frozen, Value
+from contracts.base import Duration, Frozen, Point, Value
 from contracts.documents import EntityRef
 from contracts.errors import PackError
 from contracts.graph import PropertyType
@@ -88,6 +88,10 @@ def typed(text: str, type_: PropertyType) -> Value:
             if text.lower() not in ("true", "false"):
                 raise ValueError(f"{text} is not true or false")
             return text.lower() == "true"
+        case PropertyType.DURATION:
+            return Duration.parse(text)
+        case PropertyType.POINT:
+            return Point.parse(text)
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -8,7 +8,7 @@ from agents.lexicon import typed
 from agents.summarizer import answered_by_rows
 from agents.templates import format_date
 from configs.packs.types import Pack
-from contracts.base import Value
+from contracts.base import Cell, Value
 from contracts.documents import EntityRef
 from contracts.sessions import Exchange, OfferedValue, OpenOffer, OpenQuestion, SessionState
 from contracts.turns import (
@@ -111,7 +111,7 @@ def _from_rows(plan: Plan, results: Mapping[str, ToolResult], pack: Pack) -> lis
 
 def _agreed(column: str, result: ToolResult) -> Value:
     """The column's value where all rows that have one agree on it."""
-    cells = {cell for row in result.rows if not isinstance(cell := row.get(column), list) and cell is not None}
+    cells = {cell for row in result.rows if not isinstance(cell := row.get(column), list | dict) and cell is not None}
     return cells.pop() if len(cells) == 1 else None
 
 
@@ -150,7 +150,7 @@ def _offered(
     offered: dict[Value, OfferedValue] = {}
     for row in found.rows:
         cell = row.get(column)
-        if cell is None or isinstance(cell, list):
+        if cell is None or isinstance(cell, list | dict):
             continue
         try:
             value = typed(str(cell), kind)
@@ -161,8 +161,8 @@ def _offered(
     return tuple(offered.values())[:MAX_OFFERED]
 
 
-def _in_words(cell: Value | list[Value], language: str) -> str:
-    if cell is None or isinstance(cell, list):
+def _in_words(cell: Cell, language: str) -> str:
+    if cell is None or isinstance(cell, list | dict):
         return ""
     return format_date(cell, language) if isinstance(cell, date) else str(cell)
 

@@ -49,7 +49,7 @@ def resolve_inputs(task: Task, results: Mapping[str, ToolResult]) -> dict[str, t
         for row in results[source.task_id].rows:
             cell = row.get(source.column)
             for value in cell if isinstance(cell, list) else [cell]:
-                if value is not None:
+                if value is not None and not isinstance(value, list | dict):
                     cells.setdefault(value)
         if not cells:
             return _dependency_failed(task, f"{source.task_id} brought no {source.column}")

@@ -8,7 +8,7 @@ from configs.packs.complaint import Complaint
 from configs.packs.loader import TESTS
 from configs.packs.types import ExpectedPassage, ExpectedRows, Pack, PackTest
 from configs.packs.yaml_lines import read_yaml
-from contracts.base import Row, Value
+from contracts.base import Cell, Row, Value
 from contracts.turns import Plan, Reply, RouteDecision, TaskStatus, ToolResult
 
 #: A question and a customer's id (``None`` for a guest) to what became of it; results by task id.
@@ -74,7 +74,7 @@ def _cells(expected: dict[str, Value], row: Row, number: int) -> Iterator[str]:
             yield f"row {number}, {column}: is {row[column]!r}, expected {value!r}"
 
 
-def _equal(expected: Value, found: Value | list[Value]) -> bool:
+def _equal(expected: Value, found: Cell) -> bool:
     if isinstance(expected, float) and isinstance(found, int | float):
         return isclose(expected, found, rel_tol=1e-9)
     # True equals 1 in Python, but not for a reader of the file.

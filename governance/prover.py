@@ -10,7 +10,7 @@ from weakref import finalize
 
 from cachetools import LRUCache
 
-from contracts.graph import GraphSchema, PropertyType, ProvenQuery, ProvenWrite, Violations
+from contracts.graph import GraphSchema, PropertyType, ProvenQuery, ProvenWrite, Violation, Violations
 from contracts.principal import Principal
 from governance.proof import syntax as s
 from governance.proof.clauses import Rows, check_query

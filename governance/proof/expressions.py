@@ -397,7 +397,7 @@ def _call(proof: Proof, expression: s.Call, names: Names) -> t.Type:
     types = [infer(proof, argument, names) for argument in expression.arguments]
     result, wanted = functions.result_type(expression.name, types)
     for argument, kind in zip(expression.arguments, wanted, strict=True):
-        if isinstance(argument, s.Parameter) and expression.name in ("date", "datetime", "duration"):
+        if isinstance(argument, s.Parameter) and expression.name in ("date", "datetime"):
             # An argument that is no date must fail before the query runs, not while it reads.
             proof.settle(argument.name, result)
         elif isinstance(argument, s.Parameter) and kind in t.SCALARS:
@@ -426,6 +426,8 @@ def _check_literals(expression: s.Call) -> None:
     first = arguments[0] if arguments else None
     if name.endswith(".truncate") and not (isinstance(first, s.Literal) and first.value in _UNITS):
         raise RefusedError("function", f"{name}() takes one of {', '.join(sorted(_UNITS))} first, written out.")
+    if name == "duration" and isinstance(first, s.Parameter):
+        raise RefusedError("function", "Give the parts of a duration: duration({days: $days}).")
     if name in ("date", "datetime", "duration") and isinstance(first, s.Literal) and not _is_written_right(name, first):
         raise RefusedError("type", f"{first.value!r} is no {name}; {_WRITTEN[name]}.")
     if name in _MAP_KEYS and isinstance(first, s.MapOf):

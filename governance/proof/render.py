@@ -139,7 +139,10 @@ class _Printer:
     def _clause(self, clause: s.Clause) -> str:
         match clause:
             case s.Match(optional=optional, paths=paths, where=where):
-                return f"{'OPTIONAL ' if optional else ''}MATCH {self._paths(paths)}{self._where(where)}"
+                if optional:
+                    # One engine loses the groups of an aggregation behind an OPTIONAL MATCH that has no WHERE.
+                    return f"OPTIONAL MATCH {self._paths(paths)}{self._where(where) or ' WHERE true'}"
+                return f"MATCH {self._paths(paths)}{self._where(where)}"
             case s.Unwind(source=source, variable=variable):
                 return f"UNWIND {self._expression(source)} AS {quoted(variable)}"
             case s.With(projection=projection, where=where):

@@ -178,6 +178,7 @@ def _check_sets(proof: Proof, items: list[s.SetProperty], state: _State) -> None
         if declared.unique:
             if item.variable not in state.created or item.value == s.Literal(None):
                 raise RefusedError("write", f"{owner}.{item.name} identifies its node and can't be changed.")
+            _require_given_key(owner, item.name, item.value)
             state.unkeyed.discard(item.variable)
         if _reads_others(item, targets):
             raise RefusedError("write", f"{owner}.{item.name} is set from what is set with it; take that into a WITH.")
@@ -358,8 +359,20 @@ def _moved_properties(
         declared = proof.property_of(owner, name, of_relationship=of_relationship)
         if value == s.Literal(None):
             continue
+        if declared.unique:
+            _require_given_key(owner, name, value)
         sets.append(s.SetProperty(variable, name, _value(proof, owner, name, declared, value, rows)))
     return sets
+
+
+def _require_given_key(owner: str, name: str, value: s.Expression) -> None:
+    """A key comes from who runs the change. One written out would fail where somebody else has it, and so tell."""
+    if not _holds_parameter(value):
+        raise RefusedError("write", f"{owner}.{name} identifies the new node; give it as a parameter.")
+
+
+def _holds_parameter(expression: s.Expression) -> bool:
+    return isinstance(expression, s.Parameter | s.Variable) or any(map(_holds_parameter, parts_of(expression)))
 
 
 def _declared(

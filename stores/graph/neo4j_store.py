@@ -102,8 +102,9 @@ class Neo4jStore:
         pool_size: int = 50,
         wait_s: float = 0.0,
     ) -> Self:
-        """Connect to the server and make sure that it can be used; nothing is written. ``database``: the user's own.
+        """Connect to the server and make sure that it can be used; nothing is written there.
 
+        ``database`` defaults to the user's own.
         ``uri``: ``neo4j://`` routes within a cluster, ``bolt://`` speaks to one server; ``+s`` encrypts.
         ``pool_size`` bounds the connections to each server. ``wait_s``: how long to wait for a server that
         can't be reached. Raises ``StoreError`` with what to do when it can't be reached then, or refuses the
