@@ -353,7 +353,7 @@ def test_a_monster_is_refused_before_it_is_parsed(text: str, monkeypatch: pytest
         "RETURN " + " ^ ".join(["1"] * 340) + " AS a",
         "RETURN " + " < ".join(["1"] * 340) + " AS a",
         "WITH {a: 1} AS m RETURN m" + ".a" * 340 + " AS a",
-        "WITH [1] AS l RETURN l" + "[0]" * 300 + " AS a",
+        "WITH [1] AS l RETURN l" + "[0]" * 100 + " AS a",
         "RETURN " + " AND ".join(["true"] * 340) + " AS a",
     ],
 )
