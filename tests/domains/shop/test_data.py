@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from configs.packs.types import DataMapping, SchemaFile
+from configs.packs.types import DataMapping
+from contracts.graph import GraphSchema
 
 SHOP = Path(__file__).parents[3] / "domains" / "shop"
 DATA = SHOP / "data"
@@ -66,7 +67,7 @@ RETURNS_OF = grouped(RETURNS, "order_number")
 REFUNDS_OF = grouped(REFUNDS, "order_number")
 RETURNED_ITEMS = {key: {row["item_id"] for row in rows} for key, rows in grouped(RETURN_ITEMS, "return_id").items()}
 
-SCHEMA = SchemaFile.model_validate(yaml.safe_load((SHOP / "schema.yaml").read_text(encoding="utf-8")))
+SCHEMA = GraphSchema.model_validate(yaml.safe_load((SHOP / "schema.yaml").read_text(encoding="utf-8")))
 MAPPING = DataMapping.model_validate(yaml.safe_load((DATA / "mapping.yaml").read_text(encoding="utf-8")))
 
 
