@@ -13,6 +13,8 @@ _WORDS = {
     PropertyType.BOOLEAN: "true or false",
     PropertyType.DATE: "date (YYYY-MM-DD)",
     PropertyType.DATETIME: "date and time (YYYY-MM-DDTHH:MM:SS)",
+    PropertyType.DURATION: "duration (P1M2DT3H)",
+    PropertyType.POINT: "place (POINT(-9.14 38.71), longitude before latitude)",
 }
 
 

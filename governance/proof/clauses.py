@@ -335,7 +335,7 @@ def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Nam
     for item in projection.items:
         type_ = after[item.alias]
         if type_.kind != "node" or (not closed and item.expression == s.Variable(item.alias)):
-            key = _key(proof, item.alias, type_)
+            key = _key_of_map(proof, item, before) or _key(proof, item.alias, type_)
             if key is not None and key not in known:
                 keys.append(key)
     if not closed and any(type_.kind in _WITHOUT_ORDER for type_ in after.values()):
@@ -346,6 +346,16 @@ def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Nam
         ]
         keys += [key for key in others if key is not None and key not in known and key not in columns]
     return [s.Sort(key, descending=False) for key in keys]
+
+
+def _key_of_map(proof: Proof, item: s.Item, before: Names) -> s.Expression | None:
+    """The unique property in a map that was made of a node."""
+    match item.expression:
+        case s.MapProjection(variable=name, entries=entries) if before[name].kind == "node":
+            unique = _unique_property(proof, before[name].label)
+            if any(key == unique and value == s.Property(s.Variable(name), unique) for key, value in entries):
+                return s.Property(s.Variable(item.alias), unique or "")
+    return None
 
 
 def _unique_property(proof: Proof, label: str) -> str | None:

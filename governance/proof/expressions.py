@@ -278,6 +278,12 @@ def _binary(proof: Proof, expression: s.Binary, names: Names) -> t.Type:
         return _in(proof, expression, names)
     if operator == "=~":
         _require(proof, expression.left, names, "string", "=~")
+        if (part := _contained(expression.right)) is not None:
+            text, any_case = part
+            _require(proof, text, names, "string", "=~")
+            sides = [s.Call("toLower", [side]) if any_case else side for side in (expression.left, text)]
+            expression.operator, (expression.left, expression.right) = "CONTAINS", sides
+            return t.BOOLEAN
         expression.right = s.Literal(_pattern(expression.right))
         return t.BOOLEAN
     if operator in _TEXT:
@@ -356,6 +362,15 @@ def _arithmetic(operator: str, left: t.Type, right: t.Type) -> t.Type:
     raise RefusedError("type", f"A {left} {operator} a {right} has no meaning{wish}.")
 
 
+def _contained(pattern: s.Expression) -> tuple[s.Expression, bool] | None:
+    """The text in ``'.*' + text + '.*'``, which means CONTAINS, and whether ``(?i)`` stands before it."""
+    match pattern:
+        case s.Binary("+", s.Binary("+", s.Literal(".*" | "(?i).*" as start), text), s.Literal(".*")):
+            return text, start != ".*"
+        case _:
+            return None
+
+
 _SAFE_REGEX = re.compile(
     r"(\(\?iu?\))?((?:\\[dwsDWSb.\-+*?()\[\]|/]|\[[\w \-.,äöüßÄÖÜ]+\]|[^\\()\[\]{}*+?|^$])(?:[?]|[*+](?![*+?]))?|[|])*"
 )
@@ -404,8 +419,6 @@ def _call(proof: Proof, expression: s.Call, names: Names) -> t.Type:
             proof.settle(argument.name, t.Type(kind))
         elif isinstance(argument, s.Parameter) and kind == "T":
             proof.settle(argument.name, result)
-    if aggregate and result.kind == "list" and types and types[0].kind == "list":
-        raise RefusedError("type", "collect() of a list is not allowed; UNWIND it first.")
     return result
 
 

@@ -183,9 +183,8 @@ def _paths(tree: Tree, conditions: list[s.Expression] | None = None) -> list[s.P
 
 
 def _pattern(tree: Tree, conditions: list[s.Expression] | None = None) -> s.Path:
-    if _one(list(tree.getChildren()), "Variable") is not None:
-        _refuse("path", "A path can't have a name; name its nodes and relationships.")
-    (anonymous,) = _children(tree, "AnonymousPattern")
+    # A path's name is left out: whoever uses it is told that there is no such variable.
+    anonymous = _children(tree, "Variable", "=", "AnonymousPattern")[-1]
     (element,) = _children(anonymous, "PatternElement")
     return _path(_children(element, "NodePattern", "RelationshipPattern"), conditions)
 
@@ -619,6 +618,8 @@ def _function(tree: Tree) -> s.Expression:
     children = _children(tree, "FunctionName", "(", ")", ",", "DISTINCT", "ALL", "FunctionArgument")
     arguments = [_expression(child) for child in _of_kind(children, "FunctionArgument")]
     name = str(children[0].getText())
+    if name.lower() == "properties" and len(arguments) == 1 and isinstance(arguments[0], s.Variable):
+        return s.MapProjection(arguments[0].name, [], every=True)
     if name.lower() == "exists" and len(arguments) == 1 and isinstance(arguments[0], s.Subquery):
         return arguments[0]  # exists((a)-[:TYPE]->(b)), the older way of EXISTS { }
     return s.Call(name, arguments, distinct=_one(children, "DISTINCT") is not None)

@@ -365,9 +365,15 @@ class GraphStoreContract:
             (PropertyType.STRING, 1),
             (PropertyType.FLOAT, "1.5"),
             (PropertyType.BOOLEAN, 1),
-            (PropertyType.DATE, "2025-02-01"),
+            (PropertyType.DATE, "tomorrow"),
+            (PropertyType.DATE, "2025-02-30"),
+            (PropertyType.DATE, "2025-02-01T08:30:00+00:00"),
             (PropertyType.DATE, MOMENT),
+            (PropertyType.DATE, 20250201),
             (PropertyType.DATETIME, date(2025, 2, 1)),
+            (PropertyType.DATETIME, "2025-02-01"),
+            (PropertyType.DATETIME, "half past eight"),
+            (PropertyType.DATETIME, ""),
             (PropertyType.INTEGER, [1, "2"]),
         ],
     )
@@ -376,6 +382,45 @@ class GraphStoreContract:
     ) -> None:
         with pytest.raises(BadRequestError, match="loan"):
             await read(store, "RETURN $loan AS loan", {"loan": value}, types={"loan": expected})
+
+    async def test_days_and_moments_may_come_as_iso_text(self, store: GraphStore) -> None:
+        text = "MATCH (l:Loan) WHERE l.scanned_at = $at AND l.lent_on = $on RETURN l.loan_id AS loan, $at AS at"
+        types = {"at": PropertyType.DATETIME, "on": PropertyType.DATE}
+        for at in ("2025-03-01T08:30:15+00:00", "2025-03-01T08:30:15Z", "2025-03-01T08:30:15"):
+            found = await read(store, text, {"at": at, "on": "2025-02-01"}, types=types)
+            assert found == ({"loan": 1, "at": MOMENT},)
+        (row,) = await read(store, "RETURN $at AS at", {"at": "2025-03-01T10:30:15+02:00"}, types={"at": types["at"]})
+        at_two = row["at"]
+        assert isinstance(at_two, datetime)
+        assert (at_two, at_two.utcoffset()) == (MOMENT_AT_TWO, timedelta(hours=2))
+        days = "MATCH (l:Loan) WHERE l.lent_on IN $days RETURN l.loan_id AS loan ORDER BY loan"
+        given, lists = {"days": ["2025-02-03", date(2025, 2, 1)]}, frozenset({"days"})
+        found = await read(store, days, given, types={"days": PropertyType.DATE}, lists=lists)
+        assert found == ({"loan": 1}, {"loan": 2})
+
+    @pytest.mark.parametrize("text", ["2025-02-01", "2025-03-01T08:30:15Z"])
+    async def test_a_text_stays_a_text_where_no_day_is_needed(self, store: GraphStore, text: str) -> None:
+        for types in ({}, {"on": PropertyType.STRING}):
+            assert await read(store, "RETURN $on AS on_", {"on": text}, types=types) == ({"on_": text},)
+
+    async def test_a_customer_whose_key_is_a_number_is_found_by_it(self, store: GraphStore) -> None:
+        text = "MATCH (l:Loan {loan_id: $customer_id}) RETURN l.loan_id AS loan"
+        types = {"customer_id": PropertyType.INTEGER}
+        one = Principal(kind=PrincipalKind.CUSTOMER, subject="n", customer_id="1")
+        assert await read(store, text, principal=one, types=types) == ({"loan": 1},)
+        assert await read(store, text, principal=one) == ()  # as text it's nobody's
+
+    @pytest.mark.parametrize("customer_id", ["R1", "", " 1", "1.0", "01", "1_0", "+1", "\u0661", "1\n", str(2**63)])
+    async def test_a_customer_id_that_is_no_number_is_denied_where_the_key_is_one(
+        self, store: GraphStore, customer_id: str
+    ) -> None:
+        text = "MATCH (l:Loan {loan_id: $customer_id}) SET l.note = 'mine' RETURN l.loan_id AS loan"
+        types = {"customer_id": PropertyType.INTEGER}
+        asker = Principal(kind=PrincipalKind.CUSTOMER, subject="n", customer_id=customer_id)
+        with pytest.raises(DeniedError, match="whole numbers"):
+            await read(store, text.replace("SET l.note = 'mine' ", ""), principal=asker, types=types)
+        with pytest.raises(DeniedError, match="whole numbers"):
+            await write(store, text, key="k", principal=asker, types=types)
 
     async def test_a_list_stands_where_the_text_needs_one_and_nowhere_else(self, store: GraphStore) -> None:
         text, types = (
