@@ -86,7 +86,7 @@ def _sorted(proof: Proof, rows: Rows) -> s.With | None:
     return s.With(s.Projection(False, False, items, order, None, None), None)
 
 
-def _key(proof: Proof, name: str, type_: t.Type) -> s.Expression | None:
+def _key(proof: Proof, name: str, type_: t.Type) -> s.Property | s.Variable | None:
     """What a column or variable is sorted by: itself, or the unique property of a node."""
     if type_.kind in t.SCALARS or type_ == t.ANY:
         return s.Variable(name)
@@ -333,11 +333,7 @@ def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Nam
     closed = closed or any(has_aggregate(item.expression) for item in projection.items)
     keys: list[s.Expression] = []
     for item in projection.items:
-        type_ = after[item.alias]
-        if type_.kind != "node" or (not closed and item.expression == s.Variable(item.alias)):
-            key = _key_of_map(proof, item, before) or _key(proof, item.alias, type_)
-            if key is not None and key not in known:
-                keys.append(key)
+        keys += [key for key in _column_keys(proof, item, after[item.alias], before, closed) if key not in known]
     if not closed and any(type_.kind in _WITHOUT_ORDER for type_ in after.values()):
         # Columns that have no order of their own: what the rows were made from has one.
         columns = [item.expression for item in projection.items]
@@ -348,14 +344,21 @@ def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Nam
     return [s.Sort(key, descending=False) for key in keys]
 
 
-def _key_of_map(proof: Proof, item: s.Item, before: Names) -> s.Expression | None:
-    """The unique property in a map that was made of a node."""
+def _column_keys(
+    proof: Proof, item: s.Item, type_: t.Type, before: Names, closed: bool
+) -> list[s.Property | s.Variable]:
+    """What a column is sorted by: itself; of a node's map its unique property; of another map, where nothing but
+    the columns is left of the rows, its single values."""
     match item.expression:
         case s.MapProjection(variable=name, entries=entries) if before[name].kind == "node":
             unique = _unique_property(proof, before[name].label)
             if any(key == unique and value == s.Property(s.Variable(name), unique) for key, value in entries):
-                return s.Property(s.Variable(item.alias), unique or "")
-    return None
+                return [s.Property(s.Variable(item.alias), unique or "")]
+    if type_.kind == "map":
+        fields = type_.fields or () if closed else ()
+        return [s.Property(s.Variable(item.alias), name) for name, field in fields if field.kind in t.SCALARS]
+    key = _key(proof, item.alias, type_)
+    return [key] if key is not None else []
 
 
 def _unique_property(proof: Proof, label: str) -> str | None:

@@ -11,8 +11,8 @@ from contracts.base import Value
 from contracts.graph import GraphSchema, PropertyType, ProvenQuery, ProvenWrite
 from contracts.principal import Principal, PrincipalKind
 from governance.prover import prove, prove_write
-from tests.governance.noninterference.engines import Arguments, Dump, Engine, Outcome, plain
-from tests.governance.noninterference.graphs import DAYS, MOMENTS, Graph, owned_labels, pool, variants
+from tests.governance.noninterference.engines import Arguments, Change, Dump, Engine, Outcome, plain
+from tests.governance.noninterference.graphs import DAYS, MOMENTS, owned_labels, pool, variants
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,9 @@ class World:
 
     def arguments(self, proven: ProvenQuery | ProvenWrite, whose: str) -> dict[str, Any]:
         """A value for each parameter: ``whose`` unique values are the customer's own or another's ("own", "other")."""
-        values = {
+        return {
             name: self._argument(name, proven, whose) for name in sorted(proven.parameters) if name != "customer_id"
         }
-        if "customer_id" in proven.parameters:
-            values["customer_id"] = self.customer_id
-        return values
 
     def _argument(self, name: str, proven: ProvenQuery | ProvenWrite, whose: str) -> Any:
         value = self._one(name, proven, whose)
@@ -110,10 +107,10 @@ def try_read(text: str, world: World, engines: Sequence[Engine]) -> Trial:
     rows = raised = 0
     for whose in ("own", "other"):
         arguments = world.arguments(proven, whose)
-        outcomes = [engine.read(proven.text, arguments) for engine in engines]
+        outcomes = [engine.read(proven, arguments) for engine in engines]
         for number, outcome in enumerate(outcomes[1:], start=1):
             if outcome != outcomes[0]:
-                raise AssertionError(_difference(text, proven.text, arguments, number, outcomes[0], outcome))
+                raise AssertionError(_difference(text, proven, arguments, number, outcomes[0], outcome))
         rows += len(outcomes[0].rows)
         raised += outcomes[0].raised
         if proven.parameters <= {"customer_id"}:
@@ -121,7 +118,7 @@ def try_read(text: str, world: World, engines: Sequence[Engine]) -> Trial:
     return Trial(allowed=True, rows=rows, raised=raised)
 
 
-def try_write(text: str, world: World, engines: Sequence[Engine], before: Sequence[Dump]) -> Trial:
+def try_write(text: str, world: World, engines: Sequence[Engine]) -> Trial:
     """Prove the text and, if allowed, run it on all variants.
 
     Raises ``AssertionError`` when anything changed that isn't the customer's, a new node isn't below the customer,
@@ -134,20 +131,18 @@ def try_write(text: str, world: World, engines: Sequence[Engine], before: Sequen
     for whose in ("fresh", "own", "other"):
         arguments = world.arguments(proven, whose)
         outcomes = []
-        for graph, engine, old in zip(world.graphs, engines, before, strict=True):
-            outcome, new = engine.try_write(proven.text, arguments)
-            outcomes.append(outcome)
-            if outcome.raised:
-                continue
-            if fault := trespass(world, graph, old, new):
-                raise AssertionError(f"{fault}\ntext: {text}\nproven: {proven.text}\narguments: {arguments}")
-            changes += new != old
+        for engine in engines:
+            change = engine.try_write(proven, arguments)
+            outcomes.append(change.outcome)
+            if fault := fault_of(world, change):
+                raise AssertionError(f"{fault}\ntext: {text}\nproven: {_ran(proven)}\narguments: {arguments}")
+            changes += change.after != change.before
         for number, outcome in enumerate(outcomes[1:], start=1):
             # A key that another has already taken is refused by the engine's constraint, whoever asks.
             names_others = whose == "other" or any(key in text for key in world.keys_of_others)
             taken = names_others and (outcome.raised or outcomes[0].raised)
             if outcome != outcomes[0] and not taken:
-                raise AssertionError(_difference(text, proven.text, arguments, number, outcomes[0], outcome))
+                raise AssertionError(_difference(text, proven, arguments, number, outcomes[0], outcome))
         rows += len(outcomes[0].rows)
         raised += outcomes[0].raised
         if proven.parameters <= {"customer_id"}:
@@ -155,7 +150,14 @@ def try_write(text: str, world: World, engines: Sequence[Engine], before: Sequen
     return Trial(allowed=True, rows=rows, changes=changes, raised=raised)
 
 
-def trespass(world: World, graph: Graph, before: Dump, after: Dump) -> str | None:
+def fault_of(world: World, change: Change) -> str | None:
+    """What is wrong with what a change did, in words; ``None`` when nothing is."""
+    if change.outcome.raised and change.after != change.before:
+        return f"something changed although {change.outcome.error}"
+    return trespass(world, change.before, change.after)
+
+
+def trespass(world: World, before: Dump, after: Dump) -> str | None:
     """What changed that isn't the customer's, in words; ``None`` when nothing did."""
     schema = world.schema
     own_before = _own(world, before)
@@ -216,17 +218,26 @@ def _own(world: World, dump: Dump) -> set[int]:
     return own
 
 
+def _ran(proven: ProvenQuery | ProvenWrite) -> str:
+    return proven.text if proven.embedded_text is None else f"{proven.text}\nembedded: {proven.embedded_text}"
+
+
 def _difference(
-    text: str, proven: str, arguments: Arguments | Mapping[str, Any], number: int, first: Outcome, other: Outcome
+    text: str,
+    proven: ProvenQuery | ProvenWrite,
+    arguments: Arguments | Mapping[str, Any],
+    number: int,
+    first: Outcome,
+    other: Outcome,
 ) -> str:
     """The text and both row sets, so that whoever reads the failure needs nothing else."""
     lines = [
         "the outcome depends on other people's data",
         f"text: {text}",
-        f"proven: {proven}",
+        f"proven: {_ran(proven)}",
         f"arguments: {dict(arguments)}",
-        f"variant 0: {'raised' if first.raised else f'{len(first.rows)} rows'}",
-        f"variant {number}: {'raised' if other.raised else f'{len(other.rows)} rows'}",
+        f"variant 0: {first.error or f'{len(first.rows)} rows, {first.changes} changes'}",
+        f"variant {number}: {other.error or f'{len(other.rows)} rows, {other.changes} changes'}",
     ]
     for left, right in zip_longest(first.rows[:20], other.rows[:20]):
         lines.append(f"  {'=' if left == right else '!'} {left}  |  {right}")
