@@ -5,14 +5,10 @@ from dataclasses import dataclass
 
 from governance.proof import syntax as s
 from governance.proof import types as t
-from governance.proof.expressions import (
-    Names,
-    all_properties,
-    condition,
-    growth,
-    infer,
-)
+from governance.proof.expressions import Names, all_properties, infer
+from governance.proof.failing import condition
 from governance.proof.grouping import check_grouping, split_aggregates
+from governance.proof.growth import growth
 from governance.proof.patterns import match_paths
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError

@@ -1,15 +1,14 @@
 """The types of expressions, and what they may do. Raises ``RefusedError`` for what the language would not run."""
 
-import re
-from datetime import date, datetime
-
 from contracts.base import Value
 from governance.proof import functions
 from governance.proof import syntax as s
 from governance.proof import types as t
+from governance.proof.moments import PARTS, check_literals, require_days
+from governance.proof.regexes import contained, safe_pattern
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate, parts_of
+from governance.proof.walk import has_aggregate
 
 #: Variables in scope and their types.
 Names = dict[str, t.Type]
@@ -17,21 +16,6 @@ Names = dict[str, t.Type]
 _BOOLEAN_OPERATORS = frozenset({"AND", "OR", "XOR"})
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _TEXT = frozenset({"STARTS WITH", "ENDS WITH", "CONTAINS"})
-_DATE_PARTS = frozenset(
-    {"year", "quarter", "month", "week", "weekYear", "day", "dayOfWeek", "weekDay", "ordinalDay", "dayOfQuarter"}
-)
-_TIME_PARTS = frozenset({"hour", "minute", "second", "millisecond", "epochSeconds", "epochMillis"})
-_DURATION_PARTS = frozenset({"years", "months", "weeks", "days", "hours", "minutes", "seconds"})
-_PARTS = {"date": _DATE_PARTS, "datetime": _DATE_PARTS | _TIME_PARTS, "duration": _DURATION_PARTS}
-_DATE_KEYS = frozenset({"year", "month", "day", "date", "week", "dayOfWeek", "quarter", "dayOfQuarter", "ordinalDay"})
-_MAP_KEYS = {
-    "date": _DATE_KEYS,
-    "datetime": _DATE_KEYS | {"hour", "minute", "second", "millisecond", "timezone", "datetime", "time"},
-    "duration": _DURATION_PARTS | {"milliseconds"},
-}
-_CLOCK_KEYS = frozenset({"hours", "minutes", "seconds", "milliseconds"})
-_UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute", "second"})
-_MAX_RANGE = 1_000
 
 
 def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
@@ -54,7 +38,7 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
         case s.Slice(subject=subject, start=start, end=end):
             for bound in (start, end):
                 if bound is not None:
-                    _require(proof, bound, names, "integer", "A list's bounds")
+                    require(proof, bound, names, "integer", "A list's bounds")
             return _list(proof, subject, names, "A slice")
         case s.ListOf(items=items):
             return t.list_of(t.joined([infer(proof, item, names) for item in items]) if items else t.ANY)
@@ -63,7 +47,7 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
         case s.MapProjection():
             return _map_projection(proof, expression, names)
         case s.Unary(operator="NOT", operand=operand):
-            _require(proof, operand, names, "boolean", "NOT")
+            require(proof, operand, names, "boolean", "NOT")
             return t.BOOLEAN
         case s.Unary(operand=operand):
             type_ = infer(proof, operand, names)
@@ -85,29 +69,17 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
             element = _list(proof, source, names, "A list comprehension").element or t.ANY
             inner = _with_new(names, variable, element)
             if where is not None:
-                _require(proof, where, inner, "boolean", "WHERE")
+                require(proof, where, inner, "boolean", "WHERE")
             return t.list_of(infer(proof, result, inner)) if result is not None else t.list_of(element)
         case s.Quantifier(kind=kind, variable=variable, source=source, where=where):
             element = _list(proof, source, names, f"{kind}()").element or t.ANY
-            _require(proof, where, _with_new(names, variable, element), "boolean", "WHERE")
+            require(proof, where, _with_new(names, variable, element), "boolean", "WHERE")
             return t.BOOLEAN
         case s.PatternComprehension():
             return _pattern_comprehension(proof, expression, names)
         case s.Subquery():
             return _subquery(proof, expression, names)
     raise RefusedError("expression", "This expression is not allowed.")
-
-
-def condition(proof: Proof, expression: s.Expression, names: Names, *, of_pattern: bool = False) -> None:
-    """A WHERE: a boolean without aggregates, that fails on no values of the graph.
-
-    An engine may check it on nodes before it knows that they are the customer's, also when a WITH stands between:
-    a failure would tell of them. (What divides is printed so that it can't fail; ``of_pattern`` refuses it still.)
-    """
-    if has_aggregate(expression):
-        raise RefusedError("aggregate", "WHERE can't aggregate; do it in a WITH before.")
-    _require(proof, expression, names, "boolean", "WHERE")
-    check_total(proof, expression, names, of_pattern=of_pattern)
 
 
 # --------------------------------------------------------------------------------------- single kinds
@@ -134,7 +106,8 @@ def _with_new(names: Names, variable: str, type_: t.Type) -> Names:
     return {**names, variable: type_}
 
 
-def _require(proof: Proof, expression: s.Expression, names: Names, kind: str, what: str) -> None:
+def require(proof: Proof, expression: s.Expression, names: Names, kind: str, what: str) -> None:
+    """Refuse an expression of another kind; a parameter learns its type. ``what`` asks for it, in the message."""
     type_ = infer(proof, expression, names)
     if isinstance(expression, s.Parameter):
         proof.settle(expression.name, t.Type(kind))
@@ -180,9 +153,9 @@ def _property(proof: Proof, expression: s.Property, names: Names) -> t.Type:
             call = expression.subject
             if isinstance(call, s.Call) and call.name == "duration.between" and name not in ("years", "months", "days"):
                 raise RefusedError("function", f"For {name} write duration.inSeconds(…).{name}.")
-            if name not in _PARTS[kind]:
+            if name not in PARTS[kind]:
                 raise RefusedError(
-                    "property", f"A {kind} has no part {name!r}; it has {', '.join(sorted(_PARTS[kind]))}."
+                    "property", f"A {kind} has no part {name!r}; it has {', '.join(sorted(PARTS[kind]))}."
                 )
             return t.INTEGER
         case "null":
@@ -195,7 +168,7 @@ def _index(proof: Proof, subject: s.Expression, index: s.Expression, names: Name
     type_ = infer(proof, subject, names)
     if type_.kind in ("node", "relationship", "map"):
         raise RefusedError("property", "A property is named in the text, node.name; it can't be computed.")
-    _require(proof, index, names, "integer", "A list's index")
+    require(proof, index, names, "integer", "A list's index")
     return _list(proof, subject, names, "An index").element or t.ANY
 
 
@@ -231,7 +204,7 @@ def _case(proof: Proof, expression: s.Case, names: Names) -> t.Type:
     results = []
     for when, then in expression.alternatives:
         if subject is None:
-            _require(proof, when, names, "boolean", "WHEN")
+            require(proof, when, names, "boolean", "WHEN")
         elif isinstance(when, s.Parameter):
             proof.use_parameter(when.name)
             proof.settle(when.name, subject)
@@ -244,7 +217,8 @@ def _case(proof: Proof, expression: s.Case, names: Names) -> t.Type:
 
 
 def _pattern_comprehension(proof: Proof, expression: s.PatternComprehension, names: Names) -> t.Type:
-    from governance.proof.patterns import match_paths  # the two call one another
+    from governance.proof.failing import condition  # these call one another
+    from governance.proof.patterns import match_paths
 
     inner = match_paths(proof, [expression.path], names, nested=True)
     if expression.where is not None:
@@ -255,6 +229,7 @@ def _pattern_comprehension(proof: Proof, expression: s.PatternComprehension, nam
 
 
 def _subquery(proof: Proof, expression: s.Subquery, names: Names) -> t.Type:
+    from governance.proof.failing import condition
     from governance.proof.patterns import match_paths
 
     inner = names
@@ -272,23 +247,23 @@ def _binary(proof: Proof, expression: s.Binary, names: Names) -> t.Type:
     operator = expression.operator
     if operator in _BOOLEAN_OPERATORS:
         for side in (expression.left, expression.right):
-            _require(proof, side, names, "boolean", operator)
+            require(proof, side, names, "boolean", operator)
         return t.BOOLEAN
     if operator == "IN":
         return _in(proof, expression, names)
     if operator == "=~":
-        _require(proof, expression.left, names, "string", "=~")
-        if (part := _contained(expression.right)) is not None:
+        require(proof, expression.left, names, "string", "=~")
+        if (part := contained(expression.right)) is not None:
             text, any_case = part
-            _require(proof, text, names, "string", "=~")
+            require(proof, text, names, "string", "=~")
             sides = [s.Call("toLower", [side]) if any_case else side for side in (expression.left, text)]
             expression.operator, (expression.left, expression.right) = "CONTAINS", sides
             return t.BOOLEAN
-        expression.right = s.Literal(_pattern(expression.right))
+        expression.right = s.Literal(safe_pattern(expression.right))
         return t.BOOLEAN
     if operator in _TEXT:
         for side in (expression.left, expression.right):
-            _require(proof, side, names, "string", operator)
+            require(proof, side, names, "string", operator)
         return t.BOOLEAN
     left, right = infer(proof, expression.left, names), infer(proof, expression.right, names)
     if operator in ("=", "<>") or operator in _ORDER:
@@ -296,17 +271,8 @@ def _binary(proof: Proof, expression: s.Binary, names: Names) -> t.Type:
     if operator in ("/", "%"):
         proof.count_division(expression)
     if t.DATE in (left, right):
-        _require_days(expression.right if left == t.DATE else expression.left)
+        require_days(expression.right if left == t.DATE else expression.left)
     return _arithmetic(operator, left, right)
-
-
-def _require_days(duration: s.Expression) -> None:
-    """To a date only whole days are added: with hours one engine carries them over, the other drops them."""
-    given = duration.arguments[0] if isinstance(duration, s.Call) and duration.name == "duration" else None
-    hours = isinstance(given, s.MapOf) and any(key in _CLOCK_KEYS for key, _ in given.entries)
-    hours = hours or (isinstance(given, s.Literal) and "T" in str(given.value).upper())
-    if hours:
-        raise RefusedError("type", "To a date add years, months, weeks or days; hours go with a datetime.")
 
 
 def _comparison(proof: Proof, expression: s.Binary, left: t.Type, right: t.Type) -> t.Type:
@@ -362,35 +328,6 @@ def _arithmetic(operator: str, left: t.Type, right: t.Type) -> t.Type:
     raise RefusedError("type", f"A {left} {operator} a {right} has no meaning{wish}.")
 
 
-def _contained(pattern: s.Expression) -> tuple[s.Expression, bool] | None:
-    """The text in ``'.*' + text + '.*'``, which means CONTAINS, and whether ``(?i)`` stands before it."""
-    match pattern:
-        case s.Binary("+", s.Binary("+", s.Literal(".*" | "(?i).*" as start), text), s.Literal(".*")):
-            return text, start != ".*"
-        case _:
-            return None
-
-
-_SAFE_REGEX = re.compile(
-    r"(\(\?iu?\))?((?:\\[dwsDWSb.\-+*?()\[\]|/]|\[[\w \-.,äöüßÄÖÜ]+\]|[^\\()\[\]{}*+?|^$])(?:[?]|[*+](?![*+?]))?|[|])*"
-)
-_MAX_REPEATS = 6
-
-
-def _pattern(expression: s.Expression) -> str:
-    """The pattern of ``=~``: literal, and of a kind that neither engine can be made slow with."""
-    if not (isinstance(expression, s.Literal) and isinstance(expression.value, str)):
-        raise RefusedError("regex", "The pattern of =~ must stand in the text; for a parameter use CONTAINS.")
-    pattern = expression.value
-    bare = pattern.removeprefix("^").removesuffix("$") if not pattern.endswith("\\$") else pattern
-    if not _SAFE_REGEX.fullmatch(bare) or len(re.findall(r"[*+]", bare)) > _MAX_REPEATS:
-        raise RefusedError(
-            "regex", f"The pattern {pattern!r} is not allowed; use letters, '.', '.*', '|' and classes, or CONTAINS."
-        )
-    # One engine folds ASCII letters alone unless told otherwise, the other all.
-    return bare.replace("(?i)", "(?iu)", 1)
-
-
 # ------------------------------------------------------------------------------------------ functions
 
 
@@ -404,7 +341,7 @@ def _call(proof: Proof, expression: s.Call, names: Names) -> t.Type:
     for argument in expression.arguments:
         if aggregate and has_aggregate(argument):
             raise RefusedError("aggregate", "An aggregate of an aggregate needs a WITH between the two.")
-    _check_literals(expression)
+    check_literals(expression)
     if expression.name == "round" and len(expression.arguments) == 2:
         digits = expression.arguments[1]
         if not (isinstance(digits, s.Literal) and type(digits.value) is int and 0 <= digits.value <= 9):
@@ -427,179 +364,7 @@ def _range(expression: s.Call) -> t.Type:
     numbers = [bound for bound in bounds if isinstance(bound, int) and not isinstance(bound, bool)]
     if len(numbers) != len(bounds) or not 2 <= len(bounds) <= 3 or 0 in numbers[2:]:
         raise RefusedError("function", "range() takes two whole numbers written out, and a step.")
-    if abs(numbers[1] - numbers[0]) > _MAX_RANGE:
-        raise RefusedError("work", f"range() may span {_MAX_RANGE:,} at most.")
+    if abs(numbers[1] - numbers[0]) > functions.LONGEST_RANGE:
+        raise RefusedError("work", f"range() may span {functions.LONGEST_RANGE:,} at most.")
     expression.name = "range"
     return t.list_of(t.INTEGER)
-
-
-def _check_literals(expression: s.Call) -> None:
-    """Refuse dates and units that no engine takes, before one is asked."""
-    name, arguments = expression.name, expression.arguments
-    first = arguments[0] if arguments else None
-    if name.endswith(".truncate") and not (isinstance(first, s.Literal) and first.value in _UNITS):
-        raise RefusedError("function", f"{name}() takes one of {', '.join(sorted(_UNITS))} first, written out.")
-    if name == "duration" and isinstance(first, s.Parameter):
-        raise RefusedError("function", "Give the parts of a duration: duration({days: $days}).")
-    if name in ("date", "datetime", "duration") and isinstance(first, s.Literal) and not _is_written_right(name, first):
-        raise RefusedError("type", f"{first.value!r} is no {name}; {_WRITTEN[name]}.")
-    if name in _MAP_KEYS and isinstance(first, s.MapOf):
-        for key, value in first.entries:
-            if name == "duration" and _literal_size(value) > _LONGEST_DURATION:
-                raise RefusedError("type", f"A duration of {_literal_size(value)} {key} is too long.")
-            if key not in _MAP_KEYS[name]:
-                raise RefusedError(
-                    "function", f"{name}() knows no {key!r}; it knows {', '.join(sorted(_MAP_KEYS[name]))}."
-                )
-
-
-_WRITTEN = {
-    "date": "write it like 2026-01-31",
-    "datetime": "write it like 2026-01-31T12:00:00Z",
-    "duration": "write it like P1Y2M3DT4H",
-}
-_NUMBER = r"\d{1,6}"
-_DURATION = re.compile(
-    rf"P(?!$)({_NUMBER}Y)?({_NUMBER}M)?({_NUMBER}W)?({_NUMBER}D)?(T(?!$)({_NUMBER}H)?({_NUMBER}M)?({_NUMBER}S)?)?"
-)
-_LONGEST_DURATION = 999_999
-
-
-def _is_written_right(name: str, literal: s.Literal) -> bool:
-    text = literal.value
-    if not isinstance(text, str):
-        return text is None
-    if name == "duration":
-        return _DURATION.fullmatch(text) is not None
-    try:
-        if name == "date":
-            date.fromisoformat(text + "-01" * (2 - text.count("-")) if len(text) in (4, 7) else text)
-        else:
-            datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-# ------------------------------------------------------------------------------------- work and failing
-
-
-def check_total(proof: Proof, expression: s.Expression, names: Names, *, of_pattern: bool = True) -> None:
-    """Refuse what fails on some values of the graph. ``names`` are those that the expression reads."""
-    match expression:
-        case s.Binary(operator="/" | "%" as operator, right=right) if of_pattern:
-            if not (isinstance(right, s.Literal) and right.value):
-                raise RefusedError(
-                    "failing", f"{operator} in the WHERE of a MATCH needs a number but 0 behind it; put a WITH before."
-                )
-        case s.Binary(operator="+" | "-" | "*"):
-            if _literal_size(expression) > 10**9 or _products(expression) > 2:
-                raise RefusedError("failing", "This sum may be too large to count; use smaller numbers.")
-        case s.PatternComprehension(result=result):
-            check_total(proof, result, names)
-        case s.Call(name=name) if name in functions.PARTIAL and _may_fail(proof, expression, names):
-            raise RefusedError(
-                "failing", f"{name}() may fail on data, so it can't stand in a WHERE; return it instead."
-            )
-    inner = _inner_names(proof, expression, names)
-    for part in parts_of(expression):
-        check_total(proof, part, inner, of_pattern=of_pattern)
-
-
-def _inner_names(proof: Proof, expression: s.Expression, names: Names) -> Names:
-    """The names that the parts of an expression read: a comprehension brings one of its own."""
-    if isinstance(expression, s.ListComprehension | s.Quantifier):
-        element = infer(proof, expression.source, names).element or t.ANY
-        return {**names, expression.variable: element}
-    return names
-
-
-def _may_fail(proof: Proof, call: s.Call, names: Names) -> bool:
-    first, *counts = call.arguments or [s.Literal(None)]
-    if call.name in ("left", "right", "substring"):
-        return not all(
-            isinstance(count, s.Literal) and type(count.value) is int and count.value >= 0 for count in counts
-        )
-    if call.name == "toInteger":
-        return infer(proof, first, names).kind not in t.NUMBERS
-    return _reads(first) and (call.name == "duration" or infer(proof, first, names).kind not in t.TEMPORAL)
-
-
-def _reads(expression: s.Expression) -> bool:
-    """Whether the expression reads a variable, and isn't settled by the text and the arguments."""
-    return not isinstance(expression, s.Literal | s.Parameter) and (
-        isinstance(expression, s.Variable | s.Subquery | s.PatternComprehension | s.MapProjection)
-        or any(map(_reads, parts_of(expression)))
-    )
-
-
-def _literal_size(expression: s.Expression) -> int:
-    if isinstance(expression, s.Literal):
-        value = expression.value
-        return abs(value) if isinstance(value, int) else 0
-    if isinstance(expression, s.Binary):
-        left, right = _literal_size(expression.left), _literal_size(expression.right)
-        return left * right if expression.operator == "*" and left and right else max(left, right)
-    return 0
-
-
-def _products(expression: s.Expression) -> int:
-    """How many values of the graph are multiplied with one another."""
-    match expression:
-        case s.Binary(operator="*", left=left, right=right):
-            return _products(left) + _products(right)
-        case s.Binary(left=left, right=right):
-            return max(_products(left), _products(right))
-        case _:
-            return int(_reads(expression))
-
-
-def _variables(expression: s.Expression) -> set[str]:
-    found = {expression.name} if isinstance(expression, s.Variable) else set()
-    for part in parts_of(expression):
-        found |= _variables(part)
-    return found
-
-
-#: Characters that a value of the graph, or an argument, is taken to have; and that one expression may come to.
-_USUAL_CHARACTERS = 256
-_MAX_CHARACTERS = 200_000
-
-
-def growth(expression: s.Expression, sizes: dict[str, int]) -> int:
-    """About how many characters the expression's value may have; ``sizes`` tells of variables.
-
-    Raises ``RefusedError`` where that is out of bounds: texts that double a few dozen times fill any memory.
-    """
-    match expression:
-        case s.Literal(value=str(text)):
-            size = len(text) + 1
-        case s.Literal() | s.CountRows() | s.Subquery() | s.IsNull() | s.Quantifier():
-            return 8
-        case s.Parameter() | s.PatternComprehension():
-            return _USUAL_CHARACTERS
-        case s.Variable(name=name):
-            return sizes.get(name, _USUAL_CHARACTERS)
-        case s.Property(subject=s.Variable(name=name)):
-            return sizes.get(name, _USUAL_CHARACTERS)
-        case s.Call(name="replace", arguments=arguments):
-            replaced, _, new = (growth(argument, sizes) for argument in arguments)
-            size = replaced * new
-        case s.Call(name="range"):
-            return 8 * _MAX_RANGE
-        case s.ListComprehension(variable=variable, source=source, result=result):
-            size = growth(source, sizes)
-            if result is not None:
-                growth(result, {**sizes, variable: size})
-                # What the result takes from outside of the list is there as often as the list has items.
-                outside = [sizes.get(name, _USUAL_CHARACTERS) for name in _variables(result) - {variable}]
-                size *= max([1, *(one // 8 for one in outside)])
-        case s.Binary(operator="+", left=left, right=right):
-            size = growth(left, sizes) + growth(right, sizes)
-        case s.ListOf() | s.MapOf() | s.MapProjection():
-            size = 8 + sum(growth(part, sizes) for part in parts_of(expression))
-        case _:
-            size = max([growth(part, sizes) for part in parts_of(expression)], default=8)
-    if size > _MAX_CHARACTERS:
-        raise RefusedError("work", "This expression makes texts or lists that grow without bound; make it smaller.")
-    return size

@@ -90,6 +90,9 @@ max: T -> T
 #: Functions that fail on some values. Where a pattern's conditions are checked they may read no data.
 PARTIAL = frozenset({"left", "right", "substring", "date", "datetime", "duration", "toInteger"})
 
+#: How far apart the two ends of a range() may be.
+LONGEST_RANGE = 1_000
+
 #: What to write instead of functions that are refused.
 _INSTEAD = {
     "exists": "write IS NOT NULL, or EXISTS { (a)-[:TYPE]->(:Label) }",

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from contracts.graph import RelationshipSchema
 from governance.proof import syntax as s
 from governance.proof import types as t
-from governance.proof.expressions import Names, check_total, infer
+from governance.proof.expressions import Names, infer
+from governance.proof.failing import check_total
 from governance.proof.scope import CUSTOMER_PARAMETER, Proof
 from governance.proof.violation import RefusedError
 

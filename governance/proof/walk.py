@@ -46,6 +46,25 @@ def parts_of(expression: s.Expression) -> list[s.Expression]:
             return []
 
 
+def literal_size(expression: s.Expression) -> int:
+    """The largest whole number that the text itself brings into a sum or product."""
+    if isinstance(expression, s.Literal):
+        value = expression.value
+        return abs(value) if isinstance(value, int) else 0
+    if isinstance(expression, s.Binary):
+        left, right = literal_size(expression.left), literal_size(expression.right)
+        return left * right if expression.operator == "*" and left and right else max(left, right)
+    return 0
+
+
+def variables_of(expression: s.Expression) -> set[str]:
+    """The names of all variables in the expression, those of nested scopes left out."""
+    found = {expression.name} if isinstance(expression, s.Variable) else set()
+    for part in parts_of(expression):
+        found |= variables_of(part)
+    return found
+
+
 def replaced(expression: s.Expression, replacement: Callable[[s.Expression], s.Expression | None]) -> s.Expression:
     """The expression with every part replaced for which ``replacement`` gives something; of those, no parts."""
     new = replacement(expression)

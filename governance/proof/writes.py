@@ -10,12 +10,13 @@ from contracts.graph import PropertySchema, RelationshipSchema
 from governance.proof import syntax as s
 from governance.proof import types as t
 from governance.proof.clauses import Rows, check_reading, check_return
-from governance.proof.expressions import Names, growth, infer
+from governance.proof.expressions import Names, infer
+from governance.proof.growth import growth
 from governance.proof.patterns import places_of
 from governance.proof.render import render_clauses
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import parts_of
+from governance.proof.walk import parts_of, variables_of
 
 #: A property of our own that locks a node for the time of one transaction, in engines that need it.
 LOCK = "_lock"
@@ -124,7 +125,7 @@ def _lock_text(proof: Proof, reading: list[s.Clause], state: _State) -> str:
     for clause in reading:
         where = clause.where if isinstance(clause, s.Match | s.With) else None
         if where is not None:
-            asked |= _variables_read(where)
+            asked |= variables_of(where)
     names = [
         name for name, type_ in state.rows.names.items() if type_.kind == "node" and (type_.owned or name in asked)
     ]
@@ -133,13 +134,6 @@ def _lock_text(proof: Proof, reading: list[s.Clause], state: _State) -> str:
     locked = [s.SetProperty(name, LOCK, s.Literal(True)) for name in names]
     freed = [s.SetProperty(name, LOCK, s.Literal(None)) for name in names]
     return render_clauses([*reading, s.Set(locked), s.Set(freed)])
-
-
-def _variables_read(expression: s.Expression) -> set[str]:
-    found = {expression.name} if isinstance(expression, s.Variable) else set()
-    for part in parts_of(expression):
-        found |= _variables_read(part)
-    return found
 
 
 def _write(proof: Proof, clause: s.Set | s.Create | s.Merge | s.Delete, state: _State) -> list[s.Clause]:

@@ -65,5 +65,5 @@ def test_a_cell_of_another_type_is_complained_about_with_an_example(
 
 @pytest.mark.parametrize("type_", [each for each in EVERY_TYPE if each is not PropertyType.STRING])
 def test_nonsense_is_a_value_of_no_type_but_text(type_: PropertyType) -> None:
-    with pytest.raises(ValueError, match="^'%!' is no "):
+    with pytest.raises(ValueError, match=r"^'%!' is no "):
         cell_value("%!", PropertySchema(type=type_))

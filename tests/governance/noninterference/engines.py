@@ -28,6 +28,7 @@ from contracts.graph import (
     ReadLimits,
     WriteLimits,
 )
+from stores.graph.kglite_names import OWN_NAMES
 from stores.graph.kglite_store import KgliteStore
 from stores.graph.neo4j_store import Neo4jStore
 from tests.governance.noninterference.graphs import Graph
@@ -113,14 +114,15 @@ class KgliteEngine:
         def rows(text: str) -> list[dict[str, Any]]:
             return self._store._session.cypher(text).to_list()
 
+        def stored(values: Mapping[str, Any]) -> str:
+            return plain({name: value for name, value in values.items() if name not in OWN_NAMES})
+
         nodes: dict[int, tuple[str, str]] = {}
         for label in self._schema.labels:
             for row in rows(f"MATCH (n:`{label}`) RETURN id(n) AS id, properties(n) AS values"):
-                # The engine's own, whatever the data have.
-                values = {name: value for name, value in row["values"].items() if name not in ("id", "title", "type")}
-                nodes[row["id"]] = (nodes.get(row["id"], ("", ""))[0] + f":{label}", plain(values))
+                nodes[row["id"]] = (nodes.get(row["id"], ("", ""))[0] + f":{label}", stored(row["values"]))
         edges = [
-            (row["start"], row["type"], row["end"], plain({k: v for k, v in row["values"].items() if k != "type"}))
+            (row["start"], row["type"], row["end"], stored(row["values"]))
             for row in rows(
                 "MATCH (a)-[r]->(b) RETURN id(a) AS start, type(r) AS type, id(b) AS end, properties(r) AS values"
             )
@@ -198,7 +200,7 @@ class Neo4jEngine:
         ]
 
     def _put_back(self) -> None:
-        """The graph as it was loaded, from what was in it then: a load through the store takes some ten times as long."""
+        """The graph as it was loaded, from what was in it then: a load through the store takes longer."""
         nodes, edges = self._loaded
         self._run("MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH '_') DETACH DELETE n")
         new = self._run(
