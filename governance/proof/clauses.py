@@ -96,7 +96,7 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
         case s.Match(optional=optional, paths=paths, where=where):
             names = match_paths(proof, paths, rows.names, optional=optional)
             if where is not None:
-                condition(proof, where, names, of_pattern=True)
+                condition(proof, where, names, of_pattern=True, sizes=rows.sizes)
             return Rows(names, rows.sizes)
         case s.Unwind(source=source, variable=variable):
             return _unwind(proof, source, variable, rows)
@@ -105,7 +105,7 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
             if projection.order or projection.skip is not None or projection.limit is not None:
                 _complete(proof, projection.order, after.names)
             if where is not None:
-                condition(proof, where, after.names)
+                condition(proof, where, after.names, sizes=after.sizes)
             return after
         case s.CallSubquery():
             return _call(proof, clause, rows)
@@ -194,6 +194,8 @@ def project(proof: Proof, projection: s.Projection, rows: Rows, *, named: bool) 
     if aggregates:
         check_grouping(projection)
     _check_order(proof, projection, rows.names, names, closed=aggregates or projection.distinct)
+    for sort in projection.order:
+        growth(sort.expression, {**rows.sizes, **sizes})
     if aggregates:
         split_aggregates(proof, projection, rows.names)
     for bound, word in ((projection.skip, "SKIP"), (projection.limit, "LIMIT")):

@@ -4,13 +4,21 @@ from governance.proof import functions
 from governance.proof import syntax as s
 from governance.proof import types as t
 from governance.proof.expressions import Names, infer, require
+from governance.proof.growth import growth
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
 from governance.proof.walk import has_aggregate, literal_size, parts_of
 
 
-def condition(proof: Proof, expression: s.Expression, names: Names, *, of_pattern: bool = False) -> None:
-    """A WHERE: a boolean without aggregates, that fails on no values of the graph.
+def condition(
+    proof: Proof,
+    expression: s.Expression,
+    names: Names,
+    *,
+    of_pattern: bool = False,
+    sizes: dict[str, int] | None = None,
+) -> None:
+    """A WHERE: a boolean without aggregates, that fails on no values of the graph. ``sizes``: see ``growth``.
 
     An engine may check it on nodes before it knows that they are the customer's, also when a WITH stands between:
     a failure would tell of them. (What divides is printed so that it can't fail; ``of_pattern`` refuses it still.)
@@ -19,6 +27,7 @@ def condition(proof: Proof, expression: s.Expression, names: Names, *, of_patter
         raise RefusedError("aggregate", "WHERE can't aggregate; do it in a WITH before.")
     require(proof, expression, names, "boolean", "WHERE")
     check_total(proof, expression, names, of_pattern=of_pattern)
+    growth(expression, sizes or {})
 
 
 def check_total(proof: Proof, expression: s.Expression, names: Names, *, of_pattern: bool = True) -> None:

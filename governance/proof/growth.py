@@ -18,10 +18,16 @@ def growth(expression: s.Expression, sizes: dict[str, int]) -> int:
     match expression:
         case s.Literal(value=str(text)):
             size = len(text) + 1
-        case s.Literal() | s.CountRows() | s.Subquery() | s.IsNull() | s.Quantifier():
+        case s.Literal() | s.CountRows() | s.Subquery():
             return 8
-        case s.Parameter() | s.PatternComprehension():
+        case s.Parameter():
             return _USUAL_CHARACTERS
+        case s.IsNull() | s.Quantifier():
+            for part in parts_of(expression):
+                growth(part, sizes)
+            return 8
+        case s.PatternComprehension(result=result):
+            size = 8 * growth(result, sizes)
         case s.Variable(name=name):
             return sizes.get(name, _USUAL_CHARACTERS)
         case s.Property(subject=s.Variable(name=name)):

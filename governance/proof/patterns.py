@@ -12,6 +12,7 @@ from governance.proof import syntax as s
 from governance.proof import types as t
 from governance.proof.expressions import Names, infer
 from governance.proof.failing import check_total
+from governance.proof.growth import growth
 from governance.proof.scope import CUSTOMER_PARAMETER, Proof
 from governance.proof.violation import RefusedError
 
@@ -47,6 +48,7 @@ def match_paths(
         for name, value in properties:
             check_property_value(proof, owner, name, value, after, of_relationship=of_relationship)
             check_total(proof, value, after)
+            growth(value, {})
     _count_separate_parts(proof, places, ends, nested=nested)
     return after
 

@@ -318,6 +318,15 @@ def test_one_parameter_has_one_type() -> None:
         ("MATCH (c:Course) RETURN coalesce(c, 'x') AS a", "whole node"),
         ("MATCH (c:Course) RETURN {course: c} AS a", "whole node"),
         ("WITH 'x' AS s " + "WITH s + s AS s " * 25 + "RETURN s", "grow without bound"),
+        (
+            "MATCH (c:Course) WHERE "
+            + "replace(" * 6
+            + "c.name"
+            + ", 'a', 'aaaaaaaaaaaaaaaa')" * 6
+            + " = 'x' RETURN 1",
+            "grow",
+        ),
+        ("WITH [1, 2] AS l " + "WITH [x IN l | l] AS l " * 8 + "RETURN l", "grow without bound"),
     ],
 )
 def test_a_refusal_says_what_to_do(text: str, reason: str) -> None:
