@@ -10,14 +10,13 @@ import argparse
 import asyncio
 import hashlib
 import multiprocessing
-import random
 import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -35,14 +34,13 @@ make_room_for_engines()
 import psutil  # noqa: E402  # only with room for the engines
 
 from authoring.graph_rows import graph_rows  # noqa: E402
+from benchmarks.drawn_calls import Call, Drawing  # noqa: E402
 from benchmarks.percentiles import percentile  # noqa: E402
 from configs.packs.loader import load_pack  # noqa: E402
-from configs.packs.types import Pack, PredefinedQuery  # noqa: E402
+from configs.packs.types import Pack  # noqa: E402
 from configs.settings import Settings, read_settings  # noqa: E402
-from contracts.base import Value  # noqa: E402
 from contracts.errors import FrontlineError  # noqa: E402
-from contracts.graph import Audience, PropertyType, ReadLimits, Violations  # noqa: E402
-from contracts.principal import Principal, PrincipalKind  # noqa: E402
+from contracts.graph import ReadLimits, Violations  # noqa: E402
 from deployments.graph_store import Store, holds_data, open_embedded, open_server  # noqa: E402
 from governance.prover import prove  # noqa: E402
 
@@ -52,18 +50,6 @@ _LIMITS = ReadLimits(timeout_ms=30_000, max_rows=5_000, max_work_units=500_000_0
 _WARM_UP = 5
 #: How long to wait for the server's answer, in s.
 _SERVER_WAIT_S = 10.0
-
-#: A node: its label and its key.
-_Node = tuple[str, Value]
-
-
-@dataclass(frozen=True)
-class Call:
-    """One run of a predefined query: who asks, and with what."""
-
-    query: str
-    principal: Principal
-    arguments: dict[str, Value]
 
 
 @dataclass(frozen=True)
@@ -188,79 +174,8 @@ async def _run(store: Store, pack: Pack, calls: list[Call]) -> tuple[list[float]
     return times_ms, digests, counts
 
 
-class _Drawing:
-    """Draws callers and arguments from the pack's data, the same each time."""
-
-    def __init__(self, pack: Pack) -> None:
-        nodes, edges = graph_rows(pack)
-        self._pack = pack
-        self._random = random.Random(1)
-        self._nodes = {item.label: item for item in nodes}
-        self._parents: dict[_Node, _Node] = {}
-        owning = {(item.type, item.start, item.end) for item in pack.schema_.relationships if item.owning}
-        for edge in edges:
-            if (edge.type, edge.start_label, edge.end_label) in owning:
-                for start, end in edge.pairs:
-                    self._parents.setdefault((edge.end_label, end), (edge.start_label, start))
-
-    def call(self, query: PredefinedQuery) -> Call:
-        """One run of the query. Its caller is the one whose data its arguments name."""
-        arguments: dict[str, Value] = {}
-        customer: Value = None
-        for name, type_name in query.parameters.items():
-            type_ = self._pack.queries.parameters[type_name]
-            if type_.gazetteer is not None:
-                _, arguments[name] = self._value(type_.gazetteer.label, type_.gazetteer.property)
-                continue
-            label = next(self._labels_with(name), None)
-            if label is None:
-                arguments[name] = self._number(type_.type)
-                continue
-            key, arguments[name] = self._value(label, name)
-            customer = self._owner((label, key)) or customer
-        if query.audience is not Audience.CUSTOMER:
-            return Call(query.name, Principal(kind=PrincipalKind.GUEST, subject="bench"), arguments)
-        if customer is None:
-            customer, _ = self._value(self._pack.schema_.customer_label, self._pack.schema_.customer_key)
-        asker = Principal(kind=PrincipalKind.CUSTOMER, subject=str(customer), customer_id=str(customer))
-        return Call(query.name, asker, arguments)
-
-    def _labels_with(self, name: str) -> Iterator[str]:
-        return (label for label, item in self._pack.schema_.labels.items() if name in item.properties)
-
-    def _value(self, label: str, name: str) -> tuple[Value, Value]:
-        """The key of a node of the label, and its property, which it has."""
-        item = self._nodes[label]
-        while True:
-            row = self._random.choice(item.rows)
-            if row.get(name) is not None:
-                return row[item.key], row[name]
-
-    def _owner(self, node: _Node) -> Value:
-        """The key of the customer to whom the node belongs."""
-        while node[0] != self._pack.schema_.customer_label:
-            parent = self._parents.get(node)
-            if parent is None:
-                return None
-            node = parent
-        return node[1]
-
-    def _number(self, type_: PropertyType) -> Value:
-        """A number as one of the public labels has it, for a parameter that is no property (a bound, say)."""
-        schema = self._pack.schema_
-        numbers = [
-            (label, name)
-            for label in sorted(schema.public_labels)
-            for name, item in schema.labels[label].properties.items()
-            if item.type in (PropertyType.FLOAT, PropertyType.INTEGER) and item.unit is not None
-        ]
-        _, value = self._value(*self._random.choice(numbers))
-        number = float(str(value))
-        return int(number) if type_ is PropertyType.INTEGER else number
-
-
 def _calls(pack: Pack, runs: int) -> list[Call]:
-    drawing = _Drawing(pack)
+    drawing = Drawing(pack)
     return [drawing.call(query) for query in pack.queries.queries for _ in range(runs)]
 
 

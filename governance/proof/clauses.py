@@ -1,7 +1,7 @@
 """Clauses in their order: what each brings into scope, and what the next may see."""
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from governance.proof import syntax as s
 from governance.proof import types as t
@@ -12,15 +12,20 @@ from governance.proof.growth import growth
 from governance.proof.patterns import match_paths
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate, parts_of, replaced
+from governance.proof.walk import has_aggregate, parts_of, replaced, variables_of
 
 
 @dataclass
 class Rows:
-    """What the rows hold between two clauses: names with their types, and how much each may have grown."""
+    """What the rows hold between two clauses: names with their types, and how much each may have grown.
+
+    ``order`` is what an earlier WITH sorted them by, ``None`` where none did, and empty where that can't be named
+    any more.
+    """
 
     names: Names
     sizes: dict[str, int]
+    order: list[s.Sort] | None = None
 
 
 def check_query(proof: Proof, query: s.Query, rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:
@@ -42,13 +47,12 @@ def _branch(proof: Proof, clauses: list[s.Clause], rows: Rows, *, inner: bool) -
     rows = Rows(dict(rows.names), dict(rows.sizes))
     if not inner:
         proof.separate, proof.unwound = 0, 1
-    ordered = False
     checked: list[s.Clause] = []
     for clause in clauses:
         if isinstance(clause, s.With | s.Return):
-            if not ordered and _minds_order(proof, clause.projection) and (sort := _sorted(proof, rows)) is not None:
+            minds = rows.order is None and _minds_order(proof, clause.projection)
+            if minds and (sort := _sorted(proof, rows)) is not None:
                 checked.append(sort)
-            ordered = ordered or bool(clause.projection.order)
         checked.append(clause)
         if clause is not last:
             rows = check_reading(proof, clause, rows)
@@ -97,13 +101,16 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
             names = match_paths(proof, paths, rows.names, optional=optional)
             if where is not None:
                 condition(proof, where, names, of_pattern=True, sizes=rows.sizes)
-            return Rows(names, rows.sizes)
+            return Rows(names, rows.sizes, rows.order)
         case s.Unwind(source=source, variable=variable):
             return _unwind(proof, source, variable, rows)
         case s.With(projection=projection, where=where):
             after = project(proof, projection, rows, named=True)
             if projection.order or projection.skip is not None or projection.limit is not None:
+                if not projection.order:
+                    projection.order = _still_named(after.order)
                 _complete(proof, projection.order, after.names)
+                after.order = projection.order
             if where is not None:
                 condition(proof, where, after.names, sizes=after.sizes)
             return after
@@ -127,7 +134,7 @@ def _unwind(proof: Proof, source: s.Expression, variable: str, rows: Rows) -> Ro
     if type_.kind != "list" and not t.is_open(type_):
         raise RefusedError("type", f"UNWIND takes a list, and this is a {type_}.")
     size = growth(source, rows.sizes)
-    return Rows({**rows.names, variable: type_.element or t.ANY}, {**rows.sizes, variable: size})
+    return Rows({**rows.names, variable: type_.element or t.ANY}, {**rows.sizes, variable: size}, rows.order)
 
 
 _USUAL_ITEMS = 100
@@ -160,7 +167,7 @@ def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
     for name, _ in columns:
         if name in rows.names:
             raise RefusedError("variable", f"CALL returns {name!r}, which has a meaning already; use another name.")
-    return Rows({**rows.names, **{name: t.unmatched(type_) for name, type_ in columns}}, rows.sizes)
+    return Rows({**rows.names, **{name: t.unmatched(type_) for name, type_ in columns}}, rows.sizes, rows.order)
 
 
 # -------------------------------------------------------------------------------------- WITH and RETURN
@@ -202,8 +209,33 @@ def project(proof: Proof, projection: s.Projection, rows: Rows, *, named: bool) 
         if bound is not None:
             _check_bound(proof, bound, word)
     if proof.calls and not aggregates and not projection.distinct:
-        _limit_before(proof, projection, rows.names)
-    return Rows(names, sizes)
+        _limit_before(proof, projection, rows)
+    return Rows(names, sizes, _renamed(rows.order, projection))
+
+
+def _renamed(order: list[s.Sort] | None, projection: s.Projection) -> list[s.Sort] | None:
+    """The order of the rows before in terms of the columns, empty where it has no such terms."""
+    if not order:
+        return order
+    names = {item.expression.name: item.alias for item in projection.items if isinstance(item.expression, s.Variable)}
+    columns = [(item.expression, item.alias) for item in projection.items]
+
+    def column(part: s.Expression) -> s.Expression | None:
+        alias = next((alias for expression, alias in columns if expression == part), None)
+        return None if alias is None else s.Variable(alias)
+
+    renamed = []
+    for sort in order:
+        expression = replaced(sort.expression, column)
+        whole = next((alias for whole, alias in columns if whole == sort.expression), None)
+        if whole is None and not variables_of(sort.expression) <= names.keys():
+            return []
+        renamed.append(s.Sort(expression, sort.descending))
+    return renamed
+
+
+def _still_named(order: list[s.Sort] | None) -> list[s.Sort]:
+    return [s.Sort(sort.expression, sort.descending) for sort in order or ()]
 
 
 def _complete(proof: Proof, order: list[s.Sort], names: Names) -> None:
@@ -213,7 +245,7 @@ def _complete(proof: Proof, order: list[s.Sort], names: Names) -> None:
     order += [s.Sort(key, descending=False) for key in keys if key is not None and key not in known]
 
 
-def _limit_before(proof: Proof, projection: s.Projection, names: Names) -> None:
+def _limit_before(proof: Proof, projection: s.Projection, rows: Rows) -> None:
     """In a CALL, sort and limit the rows in a WITH before, and make the columns behind it: one engine gives nulls
     for columns made in the same step."""
     limited = projection.skip is not None or projection.limit is not None
@@ -224,10 +256,12 @@ def _limit_before(proof: Proof, projection: s.Projection, names: Names) -> None:
     def column(part: s.Expression) -> s.Expression | None:
         return columns.get(part.name) if isinstance(part, s.Variable) else None
 
+    names = rows.names
     order = [s.Sort(replaced(sort.expression, column), sort.descending) for sort in projection.order]
+    order = order or _still_named(rows.order)
     kept = [s.Item(s.Variable(name), name, named=True) for name in sorted(names)]
     _complete(proof, order, {name: names[name] for name in sorted(names)})
-    projection.before = s.Projection(False, False, kept, order, projection.skip, projection.limit)
+    projection.before.append(s.Projection(False, False, kept, order, projection.skip, projection.limit))
     projection.order, projection.skip, projection.limit = [], None, None
 
 
@@ -236,16 +270,78 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
     after = project(proof, projection, rows, named=inner)
     if inner:
         if projection.skip is not None or projection.limit is not None:
+            projection.order = projection.order or _still_named(after.order)
             _complete(proof, projection.order, after.names)
         return list(after.names.items())
-    projection.order.extend(_sort_keys(proof, projection, rows.names, after.names))
-    for item in projection.items:
-        item.expression = _as_value(proof, item, after.names[item.alias], rows.names, {*rows.names, *after.names})
-    _order_by_columns(projection, {alias for alias, type_ in after.names.items() if type_.kind == "node"})
-    return [
-        (item.alias, t.MAP if after.names[item.alias].kind == "node" else after.names[item.alias])
-        for item in projection.items
+    inherited = rows.order is not None and not projection.order
+    shadowed = any(item.alias in rows.names and item.expression != s.Variable(item.alias) for item in projection.items)
+    whole = any(type_.kind in _WHOLE for type_ in after.names.values())
+    if inherited and not (shadowed or whole):
+        # Sorted before: that order is kept, and made total where it can still be named.
+        projection.order = _sorted_before(projection, rows)
+    if not inherited or projection.order:
+        projection.order.extend(_sort_keys(proof, projection, rows.names, after.names))
+    columns = [(name, t.MAP if type_.kind in _WHOLE else type_) for name, type_ in after.names.items()]
+    if _is_closed(projection):
+        _convert_behind(proof, projection, after)
+    else:
+        if projection.order and (shadowed or whole):
+            _sort_first(proof, projection, rows)
+        for item in projection.items:
+            item.expression = _as_value(proof, item, after.names[item.alias], {*rows.names, *after.names})
+    return columns
+
+
+def _is_closed(projection: s.Projection) -> bool:
+    """Whether nothing but the columns is left of the rows: they are grouped, or distinct."""
+    grouped = any(has_aggregate(item.expression) for item in projection.items)
+    return projection.distinct or bool(projection.before) or grouped
+
+
+def _sort_first(proof: Proof, projection: s.Projection, rows: Rows) -> None:
+    """Sort and limit in a WITH before the columns are made: behind it a column may hide the variable of its name,
+    and the engines don't agree on which of the two an ORDER BY means."""
+    columns = {item.alias: item.expression for item in projection.items}
+
+    def meant(part: s.Expression) -> s.Expression | None:
+        match part:
+            case s.Property(subject=s.Variable(name=alias), name=key):
+                made = columns.get(alias)
+                if isinstance(made, s.MapProjection | s.MapOf):
+                    return dict(made.entries).get(key)
+            case s.Variable(name=alias):
+                return columns.get(alias)
+        return None
+
+    order: list[s.Sort] = []
+    for sort in projection.order:
+        expression = replaced(sort.expression, meant)
+        if all(expression != known.expression for known in order):
+            order.append(s.Sort(expression, sort.descending))
+    names = {name: rows.names[name] for name in sorted(rows.names)}
+    _complete(proof, order, names)
+    kept = [s.Item(s.Variable(name), name, named=True) for name in names]
+    projection.before.append(s.Projection(False, False, kept, order, projection.skip, projection.limit))
+    projection.order, projection.skip, projection.limit = [], None, None
+
+
+def _convert_behind(proof: Proof, projection: s.Projection, after: Rows) -> None:
+    """Make values of whole nodes behind the grouping, whose keys they are."""
+    names = after.names
+    made = [
+        s.Item(_as_value(proof, s.Item(s.Variable(name), name, True), type_, names), name, named=True)
+        for name, type_ in names.items()
     ]
+    if all(item.expression == s.Variable(item.alias) for item in made):
+        return
+    inner = replace(projection, before=[])
+    if inner.order:
+        _complete(proof, inner.order, names)
+    projection.before.append(inner)
+    projection.distinct, projection.items = False, made
+    projection.order, projection.skip, projection.limit = [], None, None
+    if not inner.order:
+        projection.order = _sort_keys(proof, projection, names, names)
 
 
 def _check_order(proof: Proof, projection: s.Projection, before: Names, after: Names, *, closed: bool) -> None:
@@ -303,20 +399,25 @@ def _check_bound(proof: Proof, bound: s.Expression, word: str) -> None:
         raise RefusedError("limit", f"{word} takes a whole number written out, or a parameter.")
 
 
-def _order_by_columns(projection: s.Projection, whole: set[str]) -> None:
-    """Behind a RETURN the names of whole nodes mean their maps, whose keys are never renamed."""
+def _sorted_before(projection: s.Projection, rows: Rows) -> list[s.Sort]:
+    """The order that the rows have already, as the RETURN may say it; empty where it can't."""
+    if _is_closed(projection):
+        return _still_named(_renamed(rows.order, projection))
+    meanings = {item.alias: item.expression for item in projection.items}
+    order: list[s.Sort] = []
+    for sort in rows.order or ():
+        column = next((alias for alias, expression in meanings.items() if expression == sort.expression), None)
+        names = variables_of(sort.expression) if column is None else set()
+        if any(meanings.get(name, s.Variable(name)) != s.Variable(name) for name in names):
+            return []
+        expression = sort.expression if column is None else s.Variable(column)
+        if all(expression != known.expression for known in order):
+            order.append(s.Sort(expression, sort.descending))
+    return order
 
-    def visit(expression: s.Expression) -> None:
-        if isinstance(expression, s.Property) and isinstance(expression.subject, s.Variable):
-            expression.of_entity = expression.of_entity and expression.subject.name not in whole
-        for part in parts_of(expression):
-            visit(part)
 
-    for sort in projection.order:
-        visit(sort.expression)
-
-
-_WITHOUT_ORDER = frozenset({"node", "map", "list", "duration", "point"})
+_WHOLE = frozenset({"node", "relationship"})
+_WITHOUT_ORDER = frozenset({"node", "relationship", "map", "list", "duration", "point"})
 
 
 def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Names) -> list[s.Sort]:
@@ -327,8 +428,7 @@ def _sort_keys(proof: Proof, projection: s.Projection, before: Names, after: Nam
     if all(has_aggregate(item.expression) for item in projection.items):
         return []  # one row
     known = [sort.expression for sort in projection.order]
-    closed = projection.distinct or projection.before is not None
-    closed = closed or any(has_aggregate(item.expression) for item in projection.items)
+    closed = _is_closed(projection)
     keys: list[s.Expression] = []
     for item in projection.items:
         keys += [key for key in _column_keys(proof, item, after[item.alias], before, closed) if key not in known]
@@ -363,21 +463,14 @@ def _unique_property(proof: Proof, label: str) -> str | None:
     return next((name for name, prop in proof.label(label).properties.items() if prop.unique), None)
 
 
-def _as_value(proof: Proof, item: s.Item, type_: t.Type, names: Names, taken: Container[str]) -> s.Expression:
+def _as_value(proof: Proof, item: s.Item, type_: t.Type, taken: Container[str]) -> s.Expression:
     """The item as a value of a row: a whole node as the map of its declared properties."""
-    if type_.kind == "node":
+    if type_.kind == "node" or (type_.kind == "relationship" and all_properties(proof, "", type_)):
         if not isinstance(item.expression, s.Variable):
             raise RefusedError("projection", f"Return a variable or properties, not {item.alias!r} as a whole node.")
         name = item.expression.name
         return s.MapProjection(name, all_properties(proof, name, type_), may_be_null=not type_.matched)
     if type_.kind == "list" and type_.element is not None and type_.element.kind == "node":
-        expression = item.expression
-        if isinstance(expression, s.Call) and expression.name == "collect":
-            (node,) = expression.arguments
-            if isinstance(node, s.Variable):
-                properties = all_properties(proof, node.name, type_.element)
-                projected = s.MapProjection(node.name, properties, may_be_null=not names[node.name].matched)
-                return s.Call("collect", [projected], expression.distinct)
         name = proof.new_name(taken)
         return s.ListComprehension(name, item.expression, None, s.MapOf(all_properties(proof, name, type_.element)))
     if t.holds_entity(type_):

@@ -1,5 +1,7 @@
 """The types of expressions, and what they may do. Raises ``RefusedError`` for what the language would not run."""
 
+from dataclasses import replace
+
 from contracts.base import Value
 from governance.proof import functions
 from governance.proof import syntax as s
@@ -39,7 +41,7 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
             for bound in (start, end):
                 if bound is not None:
                     require(proof, bound, names, "integer", "A list's bounds")
-            return _list(proof, subject, names, "A slice")
+            return _in_order(_list(proof, subject, names, "A slice"))
         case s.ListOf(items=items):
             return t.list_of(t.joined([infer(proof, item, names) for item in items]) if items else t.ANY)
         case s.MapOf(entries=entries):
@@ -66,11 +68,12 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
         case s.Case():
             return _case(proof, expression, names)
         case s.ListComprehension(variable=variable, source=source, where=where, result=result):
-            element = _list(proof, source, names, "A list comprehension").element or t.ANY
-            inner = _with_new(names, variable, element)
+            listed = _list(proof, source, names, "A list comprehension")
+            inner = _with_new(names, variable, listed.element or t.ANY)
             if where is not None:
                 require(proof, where, inner, "boolean", "WHERE")
-            return t.list_of(infer(proof, result, inner)) if result is not None else t.list_of(element)
+            made = t.list_of(infer(proof, result, inner) if result is not None else listed.element or t.ANY)
+            return replace(made, unordered=listed.unordered)
         case s.Quantifier(kind=kind, variable=variable, source=source, where=where):
             element = _list(proof, source, names, f"{kind}()").element or t.ANY
             require(proof, where, _with_new(names, variable, element), "boolean", "WHERE")
@@ -169,15 +172,15 @@ def _index(proof: Proof, subject: s.Expression, index: s.Expression, names: Name
     if type_.kind in ("node", "relationship", "map"):
         raise RefusedError("property", "A property is named in the text, node.name; it can't be computed.")
     require(proof, index, names, "integer", "A list's index")
-    return _list(proof, subject, names, "An index").element or t.ANY
+    return _in_order(_list(proof, subject, names, "An index")).element or t.ANY
 
 
 def _map_projection(proof: Proof, expression: s.MapProjection, names: Names) -> t.Type:
     subject = infer(proof, s.Variable(expression.variable), names)
-    if subject.kind not in ("node", "map"):
+    if subject.kind not in ("node", "relationship", "map"):
         raise RefusedError("type", f"{expression.variable!r} is a {subject}; a map projection takes a node.")
     if expression.every:
-        if subject.kind != "node":
+        if subject.kind == "map":
             raise RefusedError("type", "`.*` takes a node; name the keys of a map.")
         expression.every = False
         given = {key for key, _ in expression.entries}
@@ -193,10 +196,13 @@ def _map_projection(proof: Proof, expression: s.MapProjection, names: Names) -> 
 
 
 def all_properties(proof: Proof, variable: str, type_: t.Type) -> list[tuple[str, s.Expression]]:
-    """The declared properties of a node, as entries of a map projection."""
-    return [
-        (name, s.Property(s.Variable(variable), name, of_entity=True)) for name in proof.label(type_.label).properties
-    ]
+    """The declared properties of a node or relationship, as entries of a map projection."""
+    if type_.kind == "node":
+        names = list(proof.label(type_.label).properties)
+    else:
+        declared = [one for part in type_.label.split("|") for one in proof.relationship_types(part)]
+        names = sorted({name for one in declared for name in one.properties})
+    return [(name, s.Property(s.Variable(variable), name, of_entity=True)) for name in names]
 
 
 def _case(proof: Proof, expression: s.Case, names: Names) -> t.Type:
@@ -225,7 +231,16 @@ def _pattern_comprehension(proof: Proof, expression: s.PatternComprehension, nam
         condition(proof, expression.where, inner, of_pattern=True)
     if has_aggregate(expression.result):
         raise RefusedError("aggregate", "A comprehension can't aggregate.")
-    return t.list_of(infer(proof, expression.result, inner))
+    return replace(t.list_of(infer(proof, expression.result, inner)), unordered=True)
+
+
+def _in_order(type_: t.Type) -> t.Type:
+    """The type of a list of which something is taken by its place."""
+    if type_.unordered:
+        raise RefusedError(
+            "order", "A pattern comprehension has no order to take from; MATCH, ORDER BY, and collect(…) instead."
+        )
+    return type_
 
 
 def _subquery(proof: Proof, expression: s.Subquery, names: Names) -> t.Type:
@@ -343,10 +358,13 @@ def _call(proof: Proof, expression: s.Call, names: Names) -> t.Type:
             raise RefusedError("aggregate", "An aggregate of an aggregate needs a WITH between the two.")
     check_literals(expression)
     if expression.name == "round" and len(expression.arguments) == 2:
+        proof.count_division(expression)  # its number is printed twice as well
         digits = expression.arguments[1]
         if not (isinstance(digits, s.Literal) and type(digits.value) is int and 0 <= digits.value <= 9):
             raise RefusedError("function", "round() takes its number of digits, 0 to 9, written out.")
     types = [infer(proof, argument, names) for argument in expression.arguments]
+    if expression.name in ("head", "last", "tail", "reverse"):
+        _in_order(types[0] if types else t.ANY)
     result, wanted = functions.result_type(expression.name, types)
     for argument, kind in zip(expression.arguments, wanted, strict=True):
         if isinstance(argument, s.Parameter) and expression.name in ("date", "datetime"):

@@ -68,7 +68,7 @@ def split_aggregates(proof: Proof, projection: s.Projection, names: Names) -> No
         item.expression = replaced(
             item.expression, lambda part: moved(part) if _is_aggregate(part) or part in keys else None
         )
-    projection.before = s.Projection(False, False, parts, [], None, None)
+    projection.before.append(s.Projection(False, False, parts, [], None, None))
 
 
 def _is_aggregate(expression: s.Expression) -> bool:

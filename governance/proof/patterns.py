@@ -203,7 +203,8 @@ def _flow(proof: Proof, places: list[_Place], ends: Ends) -> None:
             if relationship.direction and start.owned and not end.owned and owning(proof, relationship, start, end):
                 end.owned = changed = True
     for place in places:
-        if not place.bound and not place.owned and place.label not in proof.scope.readable:
+        in_reach = place.label in proof.scope.readable or (place.owned and proof.scope.name == "customer")
+        if not place.bound and not in_reach:
             _refuse_out_of_reach(proof, place)
 
 

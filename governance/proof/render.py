@@ -12,8 +12,13 @@ from contracts.base import Value
 from governance.proof import syntax as s
 from governance.proof.source import KEYWORDS
 from governance.proof.violation import RefusedError
+from governance.proof.walk import replaced
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Words of the language itself: of Neo4j's grammar, and those that kglite has besides.
+_RESERVED = KEYWORDS | frozenset(
+    {"EXCEPT", "EXPLAIN", "HAVING", "INTERSECT", "LIMIT", "NULLS", "OVER", "PARTITION", "PROFILE", "SKIP"}
+)
 
 
 def render(query: s.Query, stored_name: Callable[[str], str] = str) -> str:
@@ -32,7 +37,7 @@ def quoted(name: str) -> str:
     >>> quoted("total_eur"), quoted("Return"), quoted("count(*)")
     ('total_eur', '`Return`', '`count(*)`')
     """
-    if _PLAIN.fullmatch(name) and name.upper() not in KEYWORDS:
+    if _PLAIN.fullmatch(name) and name.upper() not in _RESERVED:
         return name
     if "`" in name or "\\" in name or not name.isprintable():
         # Names are checked where they are read; nothing that could end its own quotes is ever printed.
@@ -58,6 +63,16 @@ _ATOM = 12
 _ZERO, _NULL, _TODAY = s.Literal(0), s.Literal(None), s.Call("date", [])
 
 
+def _coalesced_count(part: s.Expression) -> s.Expression | None:
+    match part:
+        case s.Subquery(kind="COUNT"):
+            return s.Call("coalesce", [part, _ZERO])
+        case s.Call(name="coalesce", arguments=[s.Subquery(kind="COUNT"), _]):
+            return part
+        case _:
+            return None
+
+
 def _may_be_zero(divisor: s.Expression) -> bool:
     match divisor:
         case s.Literal(value=value):
@@ -74,9 +89,10 @@ def _alike(call: s.Call) -> s.Expression:
         case s.Call(name="round", arguments=[number]):
             return s.Call("floor", [s.Binary("+", number, s.Literal(0.5))])
         case s.Call(name="round", arguments=[number, s.Literal(value=int(digits))]):
+            # Halves go away from zero, and what is a half but for the last bit is one.
             factor = s.Literal(float(10**digits))
-            scaled = s.Binary("+", s.Binary("*", number, factor), s.Literal(0.5))
-            return s.Binary("/", s.Call("floor", [scaled]), factor)
+            scaled = s.Binary("+", s.Binary("*", s.Call("abs", [number]), factor), s.Literal(0.500001))
+            return s.Binary("/", s.Binary("*", s.Call("sign", [number]), s.Call("floor", [scaled])), factor)
         case s.Call(name="nullIf", arguments=[value, other]):
             return s.Case(None, [(s.Binary("=", value, other), _NULL)], value)
         case _:
@@ -140,8 +156,10 @@ class _Printer:
         match clause:
             case s.Match(optional=optional, paths=paths, where=where):
                 if optional:
-                    # One engine loses the groups of an aggregation behind an OPTIONAL MATCH that has no WHERE.
-                    return f"OPTIONAL MATCH {self._paths(paths)}{self._where(where) or ' WHERE true'}"
+                    # One engine loses the groups of an aggregation behind an OPTIONAL MATCH that has no WHERE, the
+                    # other loses rows whose COUNT in that WHERE is zero.
+                    condition = s.Literal(True) if where is None else replaced(where, _coalesced_count)
+                    return f"OPTIONAL MATCH {self._paths(paths)}{self._where(condition)}"
                 return f"MATCH {self._paths(paths)}{self._where(where)}"
             case s.Unwind(source=source, variable=variable):
                 return f"UNWIND {self._expression(source)} AS {quoted(variable)}"
@@ -177,7 +195,7 @@ class _Printer:
         )
 
     def _before(self, projection: s.Projection) -> str:
-        return f"WITH {self._projection(projection.before)} " if projection.before is not None else ""
+        return "".join(f"WITH {self._projection(one)} " for one in projection.before)
 
     def _projection(self, projection: s.Projection) -> str:
         parts = ["DISTINCT "] if projection.distinct else []
@@ -291,7 +309,8 @@ class _Printer:
         months = s.Property(s.Call("duration.inMonths", [start, end]), "months")
         if part != "days":
             return self._expression(s.Property(months.subject, part))
-        later = s.Binary("+", start, s.Call("duration", [s.MapOf([("months", months)])]))
+        whole = s.Call("coalesce", [months, _ZERO])  # no duration takes a null
+        later = s.Binary("+", start, s.Call("duration", [s.MapOf([("months", whole)])]))
         return self._expression(s.Property(s.Call("duration.inDays", [later, end]), "days"))
 
     def _operand(self, expression: s.Expression, strength: int) -> str:

@@ -229,7 +229,7 @@ class Sort:
 
 @dataclass(slots=True)
 class Projection:
-    """What a WITH or RETURN makes of the rows. ``before`` is a WITH of our own in front of it, see ``grouping.py``."""
+    """What a WITH or RETURN makes of the rows. ``before`` are WITHs of our own in front of it."""
 
     distinct: bool
     every: bool
@@ -237,7 +237,7 @@ class Projection:
     order: list[Sort]
     skip: Expression | None
     limit: Expression | None
-    before: "Projection | None" = None
+    before: "list[Projection]" = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -13,13 +13,15 @@ class Type:
     ``label`` is a node's or relationship's; ``owned``: the node was reached by ownership flow, so it is the
     customer's own (the type travels with the value, through WITH, lists and UNWIND). ``element`` is a list's,
     ``fields`` are a map's, where they are known. ``matched``: the value is a node that a MATCH bound to its variable,
-    and so is there; one of an OPTIONAL MATCH, or taken from a list, may be null.
+    and so is there; one of an OPTIONAL MATCH, or taken from a list, may be null. ``unordered``: a list whose order
+    is the store's own.
     """
 
     kind: str
     label: str = ""
     owned: bool = False
     matched: bool = False
+    unordered: bool = False
     element: "Type | None" = None
     fields: tuple[tuple[str, "Type"], ...] | None = None
 

@@ -425,8 +425,14 @@ def _check_delete(proof: Proof, variable: str, state: _State) -> None:
         )
     for declared in proof.schema.relationships:
         if declared.owning and declared.start == type_.label:
-            raise RefusedError("write", f"Deleting a {type_.label} would leave a {declared.end} without an owner.")
+            raise RefusedError(
+                "write",
+                f"Deleting {type_.label} would leave {declared.end} without an owner; mark it by a property instead.",
+            )
         touches = type_.label in (declared.start, declared.end)
         other = declared.end if declared.start == type_.label else declared.start
         if touches and not declared.owning and other not in proof.schema.public_labels:
-            raise RefusedError("scope", f"Deleting a {type_.label} may delete {declared.type} of another customer.")
+            raise RefusedError(
+                "scope",
+                f"Deleting {type_.label} may delete somebody else's {declared.type}; mark it by a property instead.",
+            )

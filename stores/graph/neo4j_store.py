@@ -33,6 +33,7 @@ from stores.graph.names import LOAD_RECORD, WRITE_RECORD, quoted, require_names
 from stores.graph.neo4j_calls import Neo4jCalls, Work
 from stores.graph.neo4j_errors import is_lost_connection
 from stores.graph.neo4j_load import Neo4jLoad
+from stores.graph.neo4j_revival import Revival
 from stores.graph.outcomes import MAX_ROWS, replay, replayed_outcome, request_digest, require_key, stored_text
 from stores.graph.parameters import CUSTOMER_PARAMETER, Parameters, query_parameters
 from stores.graph.read_plan import READ_ONLY, foreign_operators
@@ -58,6 +59,8 @@ _LIFETIME_S = 1_800.0
 _OPEN_TRY_S = 5.0
 _OPEN_PAUSE_S = 0.25
 _OWN_TIMEOUT_S = 2.0
+#: A server's first query may take this long on a machine that is busy with everything else.
+_FIRST_QUERY_S = 30.0
 _CLOSE_TIMEOUT_S = 5.0
 #: How many texts' plans are remembered as looked at.
 _KNOWN_TEXTS = 4_096
@@ -83,6 +86,8 @@ class Neo4jStore:
         self._closed = False
         self._keys_are_unique = False
         self._plans: LRUCache[str, str] = LRUCache(_KNOWN_TEXTS)
+        self._last_read: tuple[str, dict[str, Any]] | None = None
+        self._revival = Revival(lambda: self._own_rows("RETURN 1 AS one"), self._ask_again)
         customer = (
             f"MATCH (node:{quoted(schema.customer_label)} {{{quoted(schema.customer_key)}: ${CUSTOMER_PARAMETER}}})"
         )
@@ -172,7 +177,7 @@ class Neo4jStore:
         ``OverLimitError`` (rows or memory) or ``StoreError``.
         """
         parameters = _driver_parameters(query_parameters(query, arguments))
-        self._require_open()
+        self._require_there()
         _require_time(limits.timeout_ms, "query")
 
         async def work(session: neo4j.AsyncSession, left_s: float) -> tuple[Row, ...]:
@@ -180,7 +185,12 @@ class Neo4jStore:
             result = await session.run(neo4j.Query(query.text, timeout=left_s), parameters)
             return _rows(await result.fetch(limits.max_rows + 1))
 
-        rows = await self._calls.reading(work, limits.timeout_ms / 1000, fetch_size=limits.max_rows + 1)
+        try:
+            rows = await self._calls.reading(work, limits.timeout_ms / 1000, fetch_size=limits.max_rows + 1)
+        except StoreError as error:
+            self._revive_after(error)
+            raise
+        self._last_read = (query.text, parameters)
         if len(rows) > limits.max_rows:
             raise OverLimitError(f"the query has more than {limits.max_rows} rows")
         return rows
@@ -192,7 +202,7 @@ class Neo4jStore:
         require_key(idempotency_key)
         parameters = query_parameters(write, arguments)
         request = request_digest(write, parameters)
-        self._require_open()
+        self._require_there()
         _require_time(limits.timeout_ms, "change")
 
         async def work(session: neo4j.AsyncSession, left_s: float) -> WriteOutcome:
@@ -235,6 +245,7 @@ class Neo4jStore:
         if self._closed:
             return
         self._closed = True
+        await self._revival.stop()
         try:
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 await self._driver.close()
@@ -257,8 +268,9 @@ class Neo4jStore:
 
         try:
             return await self._calls.writing(unique_first, timeout_s)
-        except (StoreError, OutOfTimeError):
+        except (StoreError, OutOfTimeError) as error:
             self._keys_are_unique = False  # the server may come back with another database
+            self._revive_after(error)
             raise
 
     async def _change(
@@ -307,6 +319,27 @@ class Neo4jStore:
             return _rows(await result.fetch(1))
 
         return await self._calls.reading(work, _OWN_TIMEOUT_S)
+
+    async def _ask_again(self) -> None:
+        """Repeat the last read, given the time that a server's first query takes."""
+        if self._last_read is None:
+            return
+        text, parameters = self._last_read
+
+        async def work(session: neo4j.AsyncSession, left_s: float) -> None:
+            await (await session.run(neo4j.Query(text, timeout=left_s), parameters)).consume()
+
+        await self._calls.reading(work, _FIRST_QUERY_S)
+
+    def _revive_after(self, error: Exception) -> None:
+        cause = error.__cause__
+        if isinstance(cause, Exception) and is_lost_connection(cause) and not isinstance(error, OutOfTimeError):
+            self._revival.begin()
+
+    def _require_there(self) -> None:
+        self._require_open()
+        if self._revival.is_running:
+            raise StoreError("the graph database can't be reached; it is being looked for")
 
     def _require_open(self) -> None:
         if self._closed:

@@ -112,7 +112,8 @@ class KgliteEngine:
 
     def dump(self) -> Dump:
         def rows(text: str) -> list[dict[str, Any]]:
-            return self._store._session.cypher(text).to_list()
+            found: list[dict[str, Any]] = self._store._session.cypher(text).to_list()
+            return found
 
         def stored(values: Mapping[str, Any]) -> str:
             return plain({name: value for name, value in values.items() if name not in OWN_NAMES})

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -34,6 +35,8 @@ COUNTS = {
 LEAST_ALLOWED = 0.3
 LEAST_ALLOWED_WRITES = 0.15
 LEAST_WITH_ROWS = 0.2
+#: Of honest writes, those whose preconditions hold in none of the few graphs.
+MOST_IDLE_WRITES = 0.5
 
 
 @dataclass
@@ -162,15 +165,17 @@ def test_mutated_writes_touch_nothing_of_others(bench: Bench) -> None:
 def test_honest_texts_run_without_a_word_of_others(bench: Bench) -> None:
     reads = [bench.read(text) for text in honest_reads(bench.pack)]
     writes = [bench.write(text) for text in honest_writes(bench.pack)]
+    assert [text for text, trial in zip(honest_reads(bench.pack), reads, strict=True) if trial.raised] == []
     assert not reads or any(trial.rows for trial in reads)
-    assert not writes or any(trial.changes for trial in writes)
+    idle = [text for text, trial in zip(honest_writes(bench.pack), writes, strict=True) if not trial.changes]
+    assert len(idle) <= MOST_IDLE_WRITES * len(writes), idle
 
 
 def test_what_was_found_before_is_refused_or_tells_nothing(bench: Bench) -> None:
     for text in found_before(bench.pack, writes=False):
-        bench.read(text)
+        assert not bench.read(text).raised, text
     for text in found_before(bench.pack, writes=True):
-        bench.write(text)
+        assert not bench.write(text).raised, text
 
 
 def share(tried: list[Trial]) -> float:
@@ -249,7 +254,7 @@ def _write(text: str, world: World) -> ProvenWrite:
     return ProvenWrite(text=text, lock_text="", columns=(), parameters=_customer_in(text), principal=world.principal)
 
 
-def contents(dump: Dump) -> tuple[list[object], list[object]]:
+def contents(dump: Dump) -> tuple[Any, Any]:
     """What is in the graph, without the engine's ids."""
     edges = [(dump.nodes[start], kind, dump.nodes[end], values) for start, kind, end, values in dump.edges]
     return sorted(dump.nodes.values()), sorted(edges)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -35,16 +34,6 @@ class World:
         self.customer_id = self.graphs[0].customer_id
         self.principal = Principal(kind=PrincipalKind.CUSTOMER, subject="own", customer_id=str(self.customer_id))
 
-    @cached_property
-    def keys_of_others(self) -> frozenset[str]:
-        """Unique values of other customers' nodes, as a text may hold them."""
-        return frozenset(
-            str(node.properties[node.key])
-            for graph in self.graphs
-            for node in graph.nodes
-            if node.owner not in ("m", None)
-        )
-
     def unique_values(self) -> dict[tuple[str, str], list[Value]]:
         """Values of unique properties in the first variant, the customer's own three times as often."""
         values: dict[tuple[str, str], list[Value]] = {}
@@ -55,27 +44,37 @@ class World:
         return values
 
     def arguments(self, proven: ProvenQuery | ProvenWrite, whose: str) -> dict[str, Any]:
-        """A value for each parameter: ``whose`` unique values are the customer's own or another's ("own", "other")."""
-        return {
-            name: self._argument(name, proven, whose) for name in sorted(proven.parameters) if name != "customer_id"
-        }
+        """A value for each parameter: ``whose`` unique values are the customer's own or another's ("own", "other").
 
-    def _argument(self, name: str, proven: ProvenQuery | ProvenWrite, whose: str) -> Any:
-        value = self._one(name, proven, whose)
+        "fresh" are the customer's own, but nobody's yet where something new is created with them; a number after it
+        turns to further ones of the customer's, and to further values of what isn't unique.
+        """
+        created_with = proven.text.partition(" CREATE ")[2]
+        values: dict[str, Any] = {}
+        for name in sorted(proven.parameters - {"customer_id"}):
+            is_new = re.search(rf"\.\S+ = \${name}\b", created_with) is not None
+            kind, _, turn = whose.partition(" ")
+            of_whom = "own" if kind == "fresh" and not is_new else kind
+            values[name] = self._argument(name, proven, of_whom, int(turn or 0))
+        return values
+
+    def _argument(self, name: str, proven: ProvenQuery | ProvenWrite, whose: str, turn: int) -> Any:
+        value = self._one(name, proven, whose, turn)
         return [value] if name in proven.list_parameters else value
 
-    def _one(self, name: str, proven: ProvenQuery | ProvenWrite, whose: str) -> Value:
-        """An enumeration's member, a value of the property of that name, or any of the type that the text settles."""
+    def _one(self, name: str, proven: ProvenQuery | ProvenWrite, whose: str, turn: int) -> Value:
+        """An enumeration's member, a value of the property of that name, or that the text compares it with, or any."""
         kind = proven.parameter_types.get(name)
         if isinstance(proven, ProvenWrite) and (allowed := proven.parameter_values.get(name)):
-            return allowed[0]
-        for property_name in (name, name.removesuffix("s")):
+            return allowed[turn % len(allowed)]
+        compared = re.findall(rf"(\w+)`?(?::| =| <>| <=| >=| <| >| IN) \${name}\b", proven.text)
+        for property_name in (name, name.removesuffix("s"), *compared):
             for label, declared in self.schema.labels.items():
                 if property_name in declared.properties and kind in (None, declared.properties[property_name].type):
-                    return self._example(label, property_name, whose)
+                    return self._example(label, property_name, whose, turn)
         return _EXAMPLES[kind or PropertyType.STRING]
 
-    def _example(self, label: str, name: str, whose: str) -> Value:
+    def _example(self, label: str, name: str, whose: str, turn: int) -> Value:
         prop = self.schema.labels[label].properties[name]
         if prop.unique:
             nodes = [node for node in self.graphs[0].nodes if node.label == label]
@@ -85,8 +84,8 @@ class World:
                 return 987_654 if prop.type is PropertyType.INTEGER else "fresh"
             chosen = (others if whose == "other" else mine) or nodes
             if chosen:
-                return chosen[0].properties[name]
-        return pool(prop)[0]
+                return chosen[turn % len(chosen)].properties[name]
+        return pool(prop)[turn % len(pool(prop))]
 
 
 _EXAMPLES: dict[PropertyType, Value] = {
@@ -128,7 +127,7 @@ def try_write(text: str, world: World, engines: Sequence[Engine]) -> Trial:
     if not isinstance(proven, ProvenWrite):
         return Trial(allowed=False)
     rows = changes = raised = 0
-    for whose in ("fresh", "own", "other"):
+    for whose in ("fresh", "fresh 1", "fresh 2", "own", "other"):
         arguments = world.arguments(proven, whose)
         outcomes = []
         for engine in engines:
@@ -138,9 +137,9 @@ def try_write(text: str, world: World, engines: Sequence[Engine]) -> Trial:
                 raise AssertionError(f"{fault}\ntext: {text}\nproven: {_ran(proven)}\narguments: {arguments}")
             changes += change.after != change.before
         for number, outcome in enumerate(outcomes[1:], start=1):
-            # A key that another has already taken is refused by the engine's constraint, whoever asks.
-            names_others = whose == "other" or any(key in text for key in world.keys_of_others)
-            taken = names_others and (outcome.raised or outcomes[0].raised)
+            # A key that another has already taken is refused by the engine's constraint, whoever asks: keys of what
+            # is new are parameters, which code fills.
+            taken = whose == "other" and (outcome.raised or outcomes[0].raised)
             if outcome != outcomes[0] and not taken:
                 raise AssertionError(_difference(text, proven, arguments, number, outcomes[0], outcome))
         rows += len(outcomes[0].rows)

@@ -7,10 +7,15 @@ from datetime import date, datetime
 from typing import Any
 
 import neo4j.graph
+import neo4j.time
+
+from contracts.base import Duration
 
 Rows = Sequence[Mapping[str, Any]]
 
-_ORDER = re.compile(r"\bORDER\s+BY\b(?P<keys>(?:(?!\bRETURN\b|\bWITH\b|\bMATCH\b|\bUNION\b).)*)$", re.IGNORECASE | re.DOTALL)
+_ORDER = re.compile(
+    r"\bORDER\s+BY\b(?P<keys>(?:(?!\bRETURN\b|\bWITH\b|\bMATCH\b|\bUNION\b).)*)$", re.IGNORECASE | re.DOTALL
+)
 _DIRECTION = re.compile(r"\s+(?:ASC|DESC|ASCENDING|DESCENDING)$", re.IGNORECASE)
 _CUT = re.compile(r"\b(?:SKIP|LIMIT)\b.*$", re.IGNORECASE | re.DOTALL)
 
@@ -29,7 +34,9 @@ def difference(text: str, expected: Rows, found: Rows, *, lists_in_order: bool) 
         only = [row for row in left if row not in right], [row for row in right if row not in left]
         return f"rows: {len(left)} and {len(right)}; only there: {only[0][:3]}; only here: {only[1][:3]}"
     keys = [name for name in ordering_columns(text) if expected and name in expected[0]]
-    left, right = ([_row({name: row[name] for name in keys}, lists_in_order) for row in rows] for rows in (expected, found))
+    left, right = (
+        [_row({name: row[name] for name in keys}, lists_in_order) for row in rows] for rows in (expected, found)
+    )
     return f"order by {keys}: {left} and {right}" if left != right else None
 
 
@@ -59,6 +66,9 @@ def plain(value: Any, lists_in_order: bool) -> str:
             return repr(value)
         case neo4j.graph.Node() | neo4j.graph.Relationship():
             return plain(dict(value.items()), lists_in_order)
+        case neo4j.time.Duration():  # a tuple, too
+            months, days, seconds, nanoseconds = value
+            return str(Duration(months, days, seconds, nanoseconds))
         case list() | tuple():
             items = [plain(item, lists_in_order) for item in value]
             return "[" + ", ".join(items if lists_in_order else sorted(items)) + "]"
@@ -70,4 +80,4 @@ def plain(value: Any, lists_in_order: bool) -> str:
         case neo4j.time.DateTime() | neo4j.time.Date():
             return value.to_native().isoformat()
         case _:
-            return str(getattr(value, "iso_format", lambda: value)())
+            return str(value)

@@ -91,8 +91,9 @@ class Telephone:
             ("P-?", "Odd one", None, 19.99, 1),
         ]
         for key, name, kind, price, gb in plans:
+            sure: _Row = {"name": name, "price_eur": price, "data_gb": gb}
             typed: _Row = {"type": kind} if kind else {}
-            self._add("Plan", key, {"name": name, "price_eur": price, "data_gb": gb} | typed, {"unlimited": gb > 50})
+            self._add("Plan", key, sure | typed, {"unlimited": gb > 50})
         for start, end, fee in (("P-S", "P-M", 0.0), ("P-S", "P-L", 5.0), ("P-M", "P-L", 5.0), ("P-H", "P-X", 1.25)):
             self._link("UPGRADES_TO", ("Plan", start), ("Plan", end), fee_eur=fee)
         for code, title, price in (("A1", "Roaming", 4.99), ("A2", "Music", 4.99), ("A3", "Second SIM", 2.5)):
@@ -101,7 +102,11 @@ class Telephone:
                 if self._chance.random() < 0.7:
                     self._link("OFFERS", ("Plan", plan), ("Addon", code))
         for number, name, brand in ((1, "Orbit 5", "Orbix"), (2, "Orbit 6", "Orbix"), (3, "Nemo One", "Nemo")):
-            values: _Row = {"price_eur": self._pick(299.0, 299.0, 649.5), "released_on": self._day(), "five_g": number > 1}
+            values: _Row = {
+                "price_eur": self._pick(299.0, 299.0, 649.5),
+                "released_on": self._day(),
+                "five_g": number > 1,
+            }
             self._add("Device", number, {"name": name, "brand": brand}, values)
         self._link("SUCCEEDED_BY", ("Device", 1), ("Device", 2))
         for number, city in ((1, "Lisbon"), (2, "Porto"), (3, "Lisbon")):
@@ -165,7 +170,12 @@ class Telephone:
         invoices = [self._invoice(contract, number * 4 + 997 + part, lines) for part in range(4)]
         self._link("CORRECTS", invoices[3], invoices[0], reason=self._pick("rounding", "tariff"), type="credit")
         for part in range(self._pick(0, 1, 1)):
-            rented: _Row = {"started_on": self._day(), "months": self._pick(12, 24), "rate_eur": 10.4, "paid_off": False}
+            rented: _Row = {
+                "started_on": self._day(),
+                "months": self._pick(12, 24),
+                "rate_eur": 10.4,
+                "paid_off": False,
+            }
             rental = ("Rental", self._add("Rental", f"R{number}-{part}", {}, rented))
             self._link("RENTS", contract, rental)
             self._link("OF_DEVICE", rental, ("Device", self._pick(1, 2, 3)))
@@ -226,7 +236,11 @@ class Telephone:
         closed: _Row = {"closed_at": opened + timedelta(hours=self._pick(1, 30, 49))} if number % 2 else {}
         self._add("Case", number, {"title": self._pick("No signal", "Wrong bill")} | closed, values)
         for part in range(self._pick(0, 1, 2, 3)):
-            note: _Row = {"text": self._pick("Called.", "Waiting."), "written_at": self._moment(), "by_staff": part == 1}
+            note: _Row = {
+                "text": self._pick("Called.", "Waiting."),
+                "written_at": self._moment(),
+                "by_staff": part == 1,
+            }
             self._link("HAS_NOTE", ("Case", number), ("CaseNote", self._add("CaseNote", f"N{number}-{part}", {}, note)))
         return number
 
