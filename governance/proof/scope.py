@@ -20,7 +20,7 @@ MAX_UNWINDS = 4
 #: Parts of a query's patterns that nothing joins: their combinations multiply.
 MAX_SEPARATE_PARTS = 3
 #: Each prints its divisor twice.
-MAX_DIVISIONS = 6
+MAX_DIVISIONS = 10
 #: Rows that the lists of a query may make of one, multiplied; a list of the graph's is taken for a hundred.
 MAX_UNWOUND = 200_000
 
@@ -131,7 +131,7 @@ class Proof:
     def count_division(self, division: object) -> None:
         self.divisions.add(id(division))
         if len(self.divisions) > MAX_DIVISIONS:
-            raise RefusedError("work", f"A query may divide {MAX_DIVISIONS} times at most.")
+            raise RefusedError("work", f"A query may divide or round {MAX_DIVISIONS} times at most.")
 
     def count_separate(self, parts: int) -> None:
         self.separate += parts
