@@ -99,6 +99,10 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
     match clause:
         case s.Match(optional=optional, paths=paths, where=where):
             names = match_paths(proof, paths, rows.names, optional=optional)
+            if optional and where is not None and _holds_comprehension(where):
+                raise RefusedError(
+                    "pattern", "The WHERE of an OPTIONAL MATCH can't hold a pattern comprehension; use EXISTS or COUNT."
+                )
             if where is not None:
                 condition(proof, where, names, of_pattern=True, sizes=rows.sizes)
             return Rows(names, rows.sizes, rows.order)
@@ -282,13 +286,13 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
     if not inherited or projection.order:
         projection.order.extend(_sort_keys(proof, projection, rows.names, after.names))
     columns = [(name, t.MAP if type_.kind in _WHOLE else type_) for name, type_ in after.names.items()]
-    if _is_closed(projection):
-        _convert_behind(proof, projection, after)
-    else:
+    if not _is_closed(projection):
         if projection.order and (shadowed or whole):
             _sort_first(proof, projection, rows)
         for item in projection.items:
             item.expression = _as_value(proof, item, after.names[item.alias], {*rows.names, *after.names})
+    elif whole or shadowed or any(map(t.holds_entity, after.names.values())):
+        _convert_behind(proof, projection, rows, after)
     return columns
 
 
@@ -325,23 +329,42 @@ def _sort_first(proof: Proof, projection: s.Projection, rows: Rows) -> None:
     projection.order, projection.skip, projection.limit = [], None, None
 
 
-def _convert_behind(proof: Proof, projection: s.Projection, after: Rows) -> None:
-    """Make values of whole nodes behind the grouping, whose keys they are."""
-    names = after.names
-    made = [
-        s.Item(_as_value(proof, s.Item(s.Variable(name), name, True), type_, names), name, named=True)
-        for name, type_ in names.items()
-    ]
-    if all(item.expression == s.Variable(item.alias) for item in made):
-        return
-    inner = replace(projection, before=[])
+def _convert_behind(proof: Proof, projection: s.Projection, rows: Rows, after: Rows) -> None:
+    """Group, sort and limit in a WITH before, and make values of whole nodes, and the columns' names, behind it: a
+    column that has a variable's name is called otherwise until then."""
+    taken = {*rows.names, *after.names}
+    inner_names: dict[str, str] = {}
+    for item in projection.items:
+        hides = item.alias in rows.names and item.expression != s.Variable(item.alias)
+        inner_names[item.alias] = proof.new_name(taken) if hides else item.alias
+
+    def called(part: s.Expression) -> s.Expression | None:
+        return s.Variable(inner_names[part.name]) if isinstance(part, s.Variable) and part.name in inner_names else None
+
+    names = {inner_names[alias]: type_ for alias, type_ in after.names.items()}
+    inner = replace(
+        projection,
+        before=[],
+        items=[s.Item(item.expression, inner_names[item.alias], named=True) for item in projection.items],
+        order=[s.Sort(replaced(sort.expression, called), sort.descending) for sort in projection.order],
+    )
     if inner.order:
         _complete(proof, inner.order, names)
     projection.before.append(inner)
-    projection.distinct, projection.items = False, made
-    projection.order, projection.skip, projection.limit = [], None, None
-    if not inner.order:
-        projection.order = _sort_keys(proof, projection, names, names)
+    projection.distinct, projection.order, projection.skip, projection.limit = False, [], None, None
+    projection.items = []
+    for alias, name in inner_names.items():
+        item = s.Item(s.Variable(name), alias, named=True)
+        item.expression = _as_value(proof, item, after.names[alias], {*taken, *names})
+        projection.items.append(item)
+    # What a proof of the print would add.
+    if not any(item.alias in names and item.expression != s.Variable(item.alias) for item in projection.items):
+        printed = Rows(names, {}, inner.order or None)
+        projection.order = _sorted_before(replace(projection, before=[]), printed)
+        if printed.order is None or projection.order:
+            projection.order += _sort_keys(proof, replace(projection, before=[]), names, after.names)
+    elif not inner.order:
+        projection.order = _sort_keys(proof, replace(projection, before=[]), names, after.names)
 
 
 def _check_order(proof: Proof, projection: s.Projection, before: Names, after: Names, *, closed: bool) -> None:
@@ -389,6 +412,10 @@ def _holds_pattern(expression: s.Expression) -> bool:
     if isinstance(expression, s.Subquery | s.PatternComprehension):
         return True
     return any(map(_holds_pattern, parts_of(expression)))
+
+
+def _holds_comprehension(expression: s.Expression) -> bool:
+    return isinstance(expression, s.PatternComprehension) or any(map(_holds_comprehension, parts_of(expression)))
 
 
 def _check_bound(proof: Proof, bound: s.Expression, word: str) -> None:

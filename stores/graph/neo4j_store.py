@@ -234,7 +234,9 @@ class Neo4jStore:
         return await self._claiming(work, WriteLimits().timeout_ms / 1000)
 
     async def ready(self) -> bool:
-        """Whether the server answers a trivial read."""
+        """Whether the server answers a trivial read, and isn't being warmed after it was lost."""
+        if self._revival.is_running:
+            return False
         try:
             return await self._own_rows("RETURN 1 AS one") == ({"one": 1},)
         except FrontlineError:

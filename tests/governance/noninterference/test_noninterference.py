@@ -36,7 +36,7 @@ LEAST_ALLOWED = 0.3
 LEAST_ALLOWED_WRITES = 0.15
 LEAST_WITH_ROWS = 0.2
 #: Of honest writes, those whose preconditions hold in none of the few graphs.
-MOST_IDLE_WRITES = 0.5
+MOST_IDLE_WRITES = 0.6
 
 
 @dataclass
