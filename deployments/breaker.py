@@ -34,7 +34,7 @@ class Breaker:
         *,
         failures: int = 5,
         window_s: float = 10.0,
-        open_s: float = 2.0,
+        open_s: float = 1.0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._limit = failures

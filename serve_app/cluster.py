@@ -41,7 +41,7 @@ RAY_ENVIRONMENT = {
 
 #: How far replicas stand back for a graph server on the same machine: every turn waits for it, and one that has
 #: just started needs seconds of processor time before its first answer.
-_NICENESS_BESIDE_A_SERVER = "5"
+_NICENESS_BESIDE_A_SERVER = "10"
 
 
 def ray_environment(settings: Settings) -> dict[str, str]:

@@ -14,9 +14,9 @@ from contracts.errors import FrontlineError
 
 #: Between two tries to reach the server, in s.
 _PAUSE_S = 0.25
-#: An answer within this says that the server is warm; it is asked this often at most.
-_WARM_S = 0.1
-_MAX_WARMING = 6
+#: An answer within this, on a busy machine, says that the server is warm; it is asked this often at most.
+_WARM_S = 0.5
+_MAX_WARMING = 3
 
 
 class Revival:
