@@ -391,8 +391,9 @@ def _prefix(*operators: str) -> Callable[[Tree], s.Expression]:
             operator = kind_of(sign)
             if operator not in operators:
                 refuse_tree(sign)
-            if operator == "-" and isinstance(result, s.Literal) and isinstance(result.value, int | float):
-                result = s.Literal(-result.value)
+            value = result.value if isinstance(result, s.Literal) else None
+            if operator == "-" and isinstance(value, int | float) and not isinstance(value, bool):
+                result = s.Literal(-value)
             elif operator != "+":
                 result = s.Unary(operator, result)
         return result

@@ -11,9 +11,16 @@ from contracts.base import Value
 # ------------------------------------------------------------------------------------------- expressions
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Literal:
+    """Equal to a literal of the same value and type: 1, 1.0 and true are three."""
+
     value: Value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and type(self.value) is type(other.value) and self.value == other.value
+
+    __hash__ = None  # type: ignore[assignment]  # like all parts of the tree, which the check changes
 
 
 @dataclass(slots=True)
