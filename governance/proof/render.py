@@ -111,8 +111,8 @@ def _strength(expression: s.Expression) -> int:
             return 4
         case s.Unary():
             return 10
-        case s.Literal(value=int() | float() as value) if not isinstance(value, bool) and value < 0:
-            return 10
+        case s.Literal(value=int() | float() as value) if not isinstance(value, bool):
+            return 10 if value < 0 else 11  # a dot behind a bare number would be a part of it
         case s.IsNull():
             return 6
         case _:
