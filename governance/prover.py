@@ -26,6 +26,7 @@ from stores.graph.kglite_names import stored_name
 _KEPT_VERDICTS = 4_096
 #: The longest text that is printed; what a text says in 4,000 characters is rarely a third longer printed.
 _MAX_PRINTED_CHARACTERS = 16_000
+_PRINTED_ROOM = 4
 
 
 def prove(text: str, schema: GraphSchema, principal: Principal) -> ProvenQuery | Violations:
@@ -96,14 +97,12 @@ def _verdict(kind: str, text: str, schema: GraphSchema, principal: Principal) ->
 
 def _proven(kind: str, text: str, proof: Proof) -> _Verdict | Violations:
     try:
-        query = lower(parse(text))
-        if kind == "read":
-            columns, lock_text = _check_read(proof, query), ""
-        else:
-            columns, lock_text = check_write(proof, query)
+        query, columns, lock_text = _checked(kind, text, proof)
         printed = render(query)
         if len(printed) > _MAX_PRINTED_CHARACTERS:
             raise RefusedError("length", "The query is too long once it is written out; shorten it.")
+        if proof.rewrote:
+            _require_same(kind, printed, Proof(proof.schema, proof.scope))
     except RefusedError as refused:
         return Violations(items=(refused.violation,))
     except RecursionError:  # bounds above keep it away; how far away depends on the caller's own depth
@@ -119,6 +118,22 @@ def _proven(kind: str, text: str, proof: Proof) -> _Verdict | Violations:
         list_parameters=frozenset(proof.list_parameters),
         parameter_values=proof.parameter_values,
     )
+
+
+def _checked(kind: str, text: str, proof: Proof, *, room: int = 1) -> tuple[s.Query, list[str], str]:
+    """The checked tree of the text, its columns, and for a change the text that takes its locks."""
+    query = lower(parse(text, room=room))
+    if kind == "read":
+        return query, _check_read(proof, query), ""
+    columns, lock_text = check_write(proof, query)
+    return query, columns, lock_text
+
+
+def _require_same(kind: str, printed: str, proof: Proof) -> None:
+    """Prove the print of a text that was rewritten: should a name mean something else in it, that shows here."""
+    query, _, _ = _checked(kind, printed, proof, room=_PRINTED_ROOM)
+    if render(query) != printed:
+        raise RefusedError("rewriting", "This can't be proven in the form in which it would run; write it more simply.")
 
 
 def _check_read(proof: Proof, query: s.Query) -> list[str]:

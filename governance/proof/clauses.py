@@ -12,7 +12,7 @@ from governance.proof.growth import growth
 from governance.proof.patterns import match_paths
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate, parts_of, replaced, variables_of
+from governance.proof.walk import has_aggregate, holds_pattern, parts_of, replaced, variables_of
 
 
 @dataclass
@@ -114,7 +114,8 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
                 if not projection.order:
                     projection.order = _still_named(after.order)
                 _complete(proof, projection.order, after.names)
-                after.order = projection.order
+                named = all(variables_of(sort.expression) <= after.names.keys() for sort in projection.order)
+                after.order = projection.order if named else []
             if where is not None:
                 condition(proof, where, after.names, sizes=after.sizes)
             return after
@@ -202,9 +203,13 @@ def project(proof: Proof, projection: s.Projection, rows: Rows, *, named: bool) 
     aggregates = any(has_aggregate(item.expression) for item in projection.items)
     names = {item.alias: infer(proof, item.expression, rows.names) for item in projection.items}
     sizes = {item.alias: growth(item.expression, rows.sizes) for item in projection.items}
+    projection.grouped = aggregates
     if aggregates:
         check_grouping(projection)
-    _check_order(proof, projection, rows.names, names, closed=aggregates or projection.distinct)
+    before = dict(rows.names)
+    if not _is_closed(projection):
+        before.update(_patterns_first(proof, projection, rows, names))
+    _check_order(proof, projection, before, names, closed=_is_closed(projection))
     for sort in projection.order:
         growth(sort.expression, {**rows.sizes, **sizes})
     if aggregates:
@@ -265,6 +270,7 @@ def _limit_before(proof: Proof, projection: s.Projection, rows: Rows) -> None:
     order = order or _still_named(rows.order)
     kept = [s.Item(s.Variable(name), name, named=True) for name in sorted(names)]
     _complete(proof, order, {name: names[name] for name in sorted(names)})
+    proof.rewrote = True
     projection.before.append(s.Projection(False, False, kept, order, projection.skip, projection.limit))
     projection.order, projection.skip, projection.limit = [], None, None
 
@@ -282,6 +288,7 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
     whole = any(type_.kind in _WHOLE for type_ in after.names.values())
     if inherited and not (shadowed or whole):
         # Sorted before: that order is kept, and made total where it can still be named.
+        proof.rewrote = True
         projection.order = _sorted_before(projection, rows)
     if not inherited or projection.order:
         projection.order.extend(_sort_keys(proof, projection, rows.names, after.names))
@@ -298,8 +305,7 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
 
 def _is_closed(projection: s.Projection) -> bool:
     """Whether nothing but the columns is left of the rows: they are grouped, or distinct."""
-    grouped = any(has_aggregate(item.expression) for item in projection.items)
-    return projection.distinct or bool(projection.before) or grouped
+    return projection.distinct or projection.grouped
 
 
 def _sort_first(proof: Proof, projection: s.Projection, rows: Rows) -> None:
@@ -325,6 +331,7 @@ def _sort_first(proof: Proof, projection: s.Projection, rows: Rows) -> None:
     names = {name: rows.names[name] for name in sorted(rows.names)}
     _complete(proof, order, names)
     kept = [s.Item(s.Variable(name), name, named=True) for name in names]
+    proof.rewrote = True
     projection.before.append(s.Projection(False, False, kept, order, projection.skip, projection.limit))
     projection.order, projection.skip, projection.limit = [], None, None
 
@@ -350,6 +357,7 @@ def _convert_behind(proof: Proof, projection: s.Projection, rows: Rows, after: R
     )
     if inner.order:
         _complete(proof, inner.order, names)
+    proof.rewrote = True
     projection.before.append(inner)
     projection.distinct, projection.order, projection.skip, projection.limit = False, [], None, None
     projection.items = []
@@ -365,6 +373,28 @@ def _convert_behind(proof: Proof, projection: s.Projection, rows: Rows, after: R
             projection.order += _sort_keys(proof, replace(projection, before=[]), names, after.names)
     elif not inner.order:
         projection.order = _sort_keys(proof, replace(projection, before=[]), names, after.names)
+
+
+def _patterns_first(proof: Proof, projection: s.Projection, rows: Rows, after: Names) -> Names:
+    """Compute what ORDER BY asks of patterns in a WITH before, where their names mean what they say, and order by
+    its name. Returns the new names with their types."""
+    new: Names = {}
+    hoisted: list[s.Item] = []
+    for sort in projection.order:
+        columns = [item.expression for item in projection.items]
+        if not holds_pattern(sort.expression) or sort.expression in columns:
+            continue
+        name = proof.new_name({*rows.names, *after, *new})
+        new[name] = infer(proof, sort.expression, rows.names)
+        hoisted.append(s.Item(sort.expression, name, named=True))
+        sort.expression = s.Variable(name)
+    if hoisted:
+        kept = [s.Item(s.Variable(name), name, named=True) for name in sorted(rows.names)]
+        proof.rewrote = True
+        projection.before.append(s.Projection(False, False, [*kept, *hoisted], [], None, None))
+        # They are there for the clauses of our own that follow; nothing else can name them.
+        rows.names.update(new)
+    return new
 
 
 def _check_order(proof: Proof, projection: s.Projection, before: Names, after: Names, *, closed: bool) -> None:
@@ -383,7 +413,7 @@ def _check_order(proof: Proof, projection: s.Projection, before: Names, after: N
                 )
         elif has_aggregate(sort.expression):
             raise RefusedError("order", "ORDER BY can't aggregate here; do it in a WITH before.")
-        if _holds_pattern(sort.expression) and (closed or any(one.kind == "node" for one in after.values())):
+        if holds_pattern(sort.expression):
             raise RefusedError("order", "ORDER BY can't hold a pattern; give it a column, and order by its name.")
         type_ = infer(proof, sort.expression, visible)
         if type_.kind not in t.SCALARS and not t.is_open(type_):
@@ -406,12 +436,6 @@ def _by_alias(expression: s.Expression, columns: dict[str, s.Expression]) -> s.E
         case s.Property(subject=s.Variable()):
             pass
     return expression
-
-
-def _holds_pattern(expression: s.Expression) -> bool:
-    if isinstance(expression, s.Subquery | s.PatternComprehension):
-        return True
-    return any(map(_holds_pattern, parts_of(expression)))
 
 
 def _holds_comprehension(expression: s.Expression) -> bool:

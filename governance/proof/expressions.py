@@ -68,6 +68,7 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
         case s.Case():
             return _case(proof, expression, names)
         case s.ListComprehension(variable=variable, source=source, where=where, result=result):
+            _refuse_aggregates(where, result)
             listed = _list(proof, source, names, "A list comprehension")
             inner = _with_new(names, variable, listed.element or t.ANY)
             if where is not None:
@@ -75,6 +76,7 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
             made = t.list_of(infer(proof, result, inner) if result is not None else listed.element or t.ANY)
             return replace(made, unordered=listed.unordered)
         case s.Quantifier(kind=kind, variable=variable, source=source, where=where):
+            _refuse_aggregates(where)
             element = _list(proof, source, names, f"{kind}()").element or t.ANY
             require(proof, where, _with_new(names, variable, element), "boolean", "WHERE")
             return t.BOOLEAN
@@ -100,6 +102,11 @@ def _of_value(value: Value) -> t.Type:
             return t.FLOAT
         case _:
             return t.STRING
+
+
+def _refuse_aggregates(*parts: s.Expression | None) -> None:
+    if any(part is not None and has_aggregate(part) for part in parts):
+        raise RefusedError("aggregate", "A comprehension can't aggregate; do it in a WITH before.")
 
 
 def _with_new(names: Names, variable: str, type_: t.Type) -> Names:

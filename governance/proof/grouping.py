@@ -68,6 +68,7 @@ def split_aggregates(proof: Proof, projection: s.Projection, names: Names) -> No
         item.expression = replaced(
             item.expression, lambda part: moved(part) if _is_aggregate(part) or part in keys else None
         )
+    proof.rewrote = True
     projection.before.append(s.Projection(False, False, parts, [], None, None))
 
 

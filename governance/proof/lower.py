@@ -446,6 +446,8 @@ def _postfixes(tree: Tree) -> s.Expression:
         elif kind == "IndexPostfix":
             index = _expression(children_of(postfix, "[", "Expression", "]")[1])
             if isinstance(index, s.Literal) and isinstance(index.value, str):
+                if not index.value.isidentifier():
+                    refuse("property", f"{text_of(postfix)} is not allowed; write the property's name behind a dot.")
                 result = s.Property(result, index.value)
             else:
                 result = s.Index(result, index)
@@ -561,7 +563,11 @@ def _simple_case(tree: Tree) -> s.Expression:
     alternatives = []
     for alternative in all_of(children, "ExtendedCaseAlternative"):
         *whens, _, then = children_of(alternative, "WHEN", "WhenEquals", "THEN", "Expression", ",")[1:]
-        alternatives += [(_expression(when), _expression(then)) for when in all_of(whens, "WhenEquals")]
+        wanted = [_expression(when) for when in all_of(whens, "WhenEquals")]
+        result = _expression(then)
+        if len(wanted) > 1 and not isinstance(result, s.Literal | s.Parameter | s.Variable | s.Property):
+            refuse("expression", "WHEN with several values takes a plain value behind THEN; write a WHEN for each.")
+        alternatives += [(when, result) for when in wanted]
     expressions = list(all_of(children, "Expression"))
     return s.Case(
         _expression(expressions[0]), alternatives, _expression(expressions[1]) if len(expressions) > 1 else None

@@ -15,6 +15,7 @@ from governance.proof.failing import check_total
 from governance.proof.growth import growth
 from governance.proof.scope import CUSTOMER_PARAMETER, Proof
 from governance.proof.violation import RefusedError
+from governance.proof.walk import has_aggregate
 
 
 @dataclass
@@ -279,6 +280,8 @@ def check_property_value(
     """Refuse a value that its property can never have; a parameter learns its type."""
     declared = proof.property_of(owner, name, of_relationship=of_relationship)
     expected = t.of_property(declared.type)
+    if has_aggregate(value):
+        raise RefusedError("aggregate", "A pattern can't aggregate; do it in a WITH before.")
     if isinstance(value, s.Parameter):
         proof.use_parameter(value.name)
         proof.settle(value.name, expected)

@@ -70,6 +70,8 @@ class Proof:
     unwound: int = 1
     separate: int = 0
     divisions: set[int] = field(default_factory=set)
+    #: Whether a part of the text was moved into a clause of our own: such a print is proven once more.
+    rewrote: bool = False
     calls: int = 0
     imported: frozenset[str] = frozenset()
     names: int = 0

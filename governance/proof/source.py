@@ -65,9 +65,12 @@ class _RefuseLexerErrors(ErrorListener):  # type: ignore[misc]
         raise RefusedError("syntax", f"The text can't be read at line {line}, column {column + 1}.")
 
 
-def parse(text: str) -> Any:
-    """The parse tree (``StatementsContext``) of ``text``. Raises ``RefusedError`` with the place of the error."""
-    _measure(text)
+def parse(text: str, *, room: int = 1) -> Any:
+    """The parse tree (``StatementsContext``) of ``text``. Raises ``RefusedError`` with the place of the error.
+
+    ``room`` multiplies the bounds: what we have printed ourselves may be longer than what it was printed from.
+    """
+    _measure(text, room)
     lexer = _Lexer(InputStream(text))
     lexer.removeErrorListeners()
     lexer.addErrorListener(_RefuseLexerErrors())
@@ -82,9 +85,9 @@ def parse(text: str) -> Any:
         raise RefusedError("syntax", _place(error, tokens)) from error
 
 
-def _measure(text: str) -> None:
+def _measure(text: str, room: int) -> None:
     """Raises ``RefusedError`` for what is too long, too deep, or not one plain statement."""
-    if len(text) > MAX_TEXT_CHARACTERS:
+    if len(text) > room * MAX_TEXT_CHARACTERS:
         raise RefusedError("length", f"The query is longer than {MAX_TEXT_CHARACTERS:,} characters; shorten it.")
     if "\\u" in text or "\\U" in text:
         raise RefusedError("escape", "Escapes like \\u0041 are not allowed; write the character itself.")
@@ -113,11 +116,11 @@ def _measure(text: str) -> None:
                 raise RefusedError("characters", f"The character {token!r} may stand in a text literal only.")
         elif not all(character.isprintable() or character in "\t\r\n" for character in token):
             raise RefusedError("characters", "A quoted text holds a character that can't be printed; remove it.")
-        if tokens > MAX_TOKENS:
+        if tokens > room * MAX_TOKENS:
             raise RefusedError("length", f"The query has more than {MAX_TOKENS} words and signs; shorten it.")
-        if signs > _MAX_SIGNS:
+        if signs > room * _MAX_SIGNS:
             raise RefusedError("depth", "The query has many signs or NOTs in a row; remove them.")
-        if depth > MAX_DEPTH:
+        if depth > room * MAX_DEPTH:
             raise RefusedError("depth", f"The query is nested more than {MAX_DEPTH} deep; split it by WITH.")
     if not tokens:
         raise RefusedError("syntax", "The query is empty.")

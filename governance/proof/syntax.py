@@ -236,7 +236,8 @@ class Sort:
 
 @dataclass(slots=True)
 class Projection:
-    """What a WITH or RETURN makes of the rows. ``before`` are WITHs of our own in front of it."""
+    """What a WITH or RETURN makes of the rows. ``before`` are WITHs of our own in front of it; ``grouped``: it
+    aggregates, or the last of them does."""
 
     distinct: bool
     every: bool
@@ -245,6 +246,7 @@ class Projection:
     skip: Expression | None
     limit: Expression | None
     before: "list[Projection]" = field(default_factory=list)
+    grouped: bool = False
 
 
 @dataclass(slots=True)

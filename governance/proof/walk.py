@@ -59,10 +59,21 @@ def literal_size(expression: s.Expression) -> int:
 
 def variables_of(expression: s.Expression) -> set[str]:
     """The names of all variables in the expression, those of nested scopes left out."""
-    found = {expression.name} if isinstance(expression, s.Variable) else set()
+    match expression:
+        case s.Variable(name=name) | s.MapProjection(variable=name):
+            found = {name}
+        case _:
+            found = set()
     for part in parts_of(expression):
         found |= variables_of(part)
     return found
+
+
+def holds_pattern(expression: s.Expression) -> bool:
+    """Whether a part of the expression is a pattern, with names and rows of its own."""
+    if isinstance(expression, s.Subquery | s.PatternComprehension):
+        return True
+    return any(map(holds_pattern, parts_of(expression)))
 
 
 def replaced(expression: s.Expression, replacement: Callable[[s.Expression], s.Expression | None]) -> s.Expression:

@@ -16,7 +16,7 @@ from governance.proof.patterns import places_of
 from governance.proof.render import render_clauses
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import parts_of, variables_of
+from governance.proof.walk import has_aggregate, parts_of, variables_of
 
 #: A property of our own that locks a node for the time of one transaction, in engines that need it.
 LOCK = "_lock"
@@ -107,6 +107,7 @@ def _read(proof: Proof, clause: s.Clause, state: _State) -> None:
             owned = {alias for alias, name in names.items() if name in state.owned_relationships}
             kept = {alias for alias, name in names.items() if name in state.whole}
             state.missing, state.whole, state.owned_relationships = missing, collected | kept, owned
+            state.created = {alias: state.created[name] for alias, name in names.items() if name in state.created}
         case s.Unwind(source=source, variable=variable):
             if not (isinstance(source, s.Variable) and source.name in state.whole):
                 state.missing.add(variable)
@@ -196,6 +197,7 @@ def _taken_before(proof: Proof, items: list[s.SetProperty], state: _State) -> s.
         return None
     if state.unkeyed:
         _refuse_unkeyed(state)
+    proof.rewrote = True
     kept = [s.Item(s.Variable(name), name, named=True) for name in sorted(names)]
     clause = s.With(s.Projection(False, False, [*kept, *taken], [], None, None), None)
     _read(proof, clause, state)
@@ -232,6 +234,8 @@ def _value(
 ) -> s.Expression:
     """The value as it is stored: of the property's type, of its values where they are counted."""
     expected = t.of_property(declared.type)
+    if has_aggregate(value):
+        raise RefusedError("aggregate", "A change can't aggregate; do it in a WITH before.")
     if declared.values:
         _check_enumerated(proof, owner, name, declared, value)
     if isinstance(value, s.Parameter):

@@ -382,6 +382,27 @@ def test_a_verdict_is_reached_once_for_all_principals_of_one_scope(monkeypatch: 
     assert (second.text, second.principal) == (first.text, other)
 
 
+def test_an_order_by_a_pattern_is_not_carried_to_where_its_names_mean_others() -> None:
+    text = (
+        f"{MY_LESSONS} WITH l.lesson_id AS key_ ORDER BY COUNT {{ (l)-[:HAS]->(:Recording) }} DESC RETURN key_ LIMIT 1"
+    )
+    assert proven(text).text == (
+        f"{MY_LESSONS} WITH l, m, COUNT {{ MATCH (l:Lesson)-[:HAS]->(:Recording) }} AS _n1"
+        " WITH l.lesson_id AS key_ ORDER BY _n1 DESC, key_ RETURN key_ LIMIT 1"
+    )
+
+
+def test_an_order_that_a_with_made_is_kept_and_limited() -> None:
+    text = "MATCH (c:Course) WITH c ORDER BY c.price DESC RETURN c.course_id AS key_ LIMIT 3"
+    assert proven(text).text.endswith("RETURN c.course_id AS key_ ORDER BY c.price DESC, key_ LIMIT 3")
+
+
+def test_a_whole_node_is_sorted_before_its_map_takes_its_name() -> None:
+    assert proven("MATCH (c:Course) RETURN c ORDER BY c.price LIMIT 2").text.startswith(
+        "MATCH (c:Course) WITH c ORDER BY c.price, c.course_id LIMIT 2 RETURN {"
+    )
+
+
 # Writes
 
 
@@ -416,6 +437,12 @@ def test_a_new_node_is_created_bare_and_then_given_its_properties() -> None:
     [
         (f"{MY_LESSONS} RETURN l.state AS state", "changes nothing"),
         (f"{MY_LESSONS} SET m.member_id = 'M2'", "identifies its node"),
+        (
+            f"{MY_LESSONS} CREATE (l)-[:HAS]->(r:Recording {{recording_id: $k}}) WITH m AS r SET r.member_id = $other",
+            "identifies its node",
+        ),
+        (f"{MY_LESSONS} CREATE (l)-[:HAS]->(r:Recording {{recording_id: 'R1'}})", "give it as a parameter"),
+        (f"{MY_LESSONS} SET l.fee = count(*)", "can't aggregate"),
         (f"{MY_LESSONS} SET l.state = 'gone'", "Lesson.state is one of booked, held, cancelled; not 'gone'."),
         (f"{MY_LESSONS} SET l.fee = 'much'", "Lesson.fee is a float, and the value a string."),
         (f"{MY_LESSONS}-[:ABOUT]->(c:Course) SET c.price = 0.0", "is not the customer's own Course"),
