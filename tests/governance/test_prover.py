@@ -128,7 +128,7 @@ def test_no_schema_makes_another_customer_or_what_is_public_the_customers_own() 
         "(m:Member {name: $customer_id})",
     ],
 )
-def test_only_the_key_given_as_the_parameter_anchors(anchor: str) -> None:
+def test_only_the_numbergiven_as_the_parameter_anchors(anchor: str) -> None:
     assert "may be another customer" in refusal(f"MATCH {anchor}-[:TAKES]->(l:Lesson) RETURN l.state AS state")
 
 
@@ -383,18 +383,17 @@ def test_a_verdict_is_reached_once_for_all_principals_of_one_scope(monkeypatch: 
 
 
 def test_an_order_by_a_pattern_is_not_carried_to_where_its_names_mean_others() -> None:
-    text = (
-        f"{MY_LESSONS} WITH l.lesson_id AS key_ ORDER BY COUNT {{ (l)-[:HAS]->(:Recording) }} DESC RETURN key_ LIMIT 1"
-    )
+    ordered = "WITH l.lesson_id AS number ORDER BY COUNT { (l)-[:HAS]->(:Recording) } DESC"
+    text = f"{MY_LESSONS} {ordered} RETURN number LIMIT 1"
     assert proven(text).text == (
         f"{MY_LESSONS} WITH l, m, COUNT {{ MATCH (l:Lesson)-[:HAS]->(:Recording) }} AS _n1"
-        " WITH l.lesson_id AS key_ ORDER BY _n1 DESC, key_ RETURN key_ LIMIT 1"
+        " WITH l.lesson_id AS number ORDER BY _n1 DESC, number RETURN number LIMIT 1"
     )
 
 
 def test_an_order_that_a_with_made_is_kept_and_limited() -> None:
-    text = "MATCH (c:Course) WITH c ORDER BY c.price DESC RETURN c.course_id AS key_ LIMIT 3"
-    assert proven(text).text.endswith("RETURN c.course_id AS key_ ORDER BY c.price DESC, key_ LIMIT 3")
+    text = "MATCH (c:Course) WITH c ORDER BY c.price DESC RETURN c.course_id AS number LIMIT 3"
+    assert proven(text).text.endswith("RETURN c.course_id AS number ORDER BY c.price DESC, number LIMIT 3")
 
 
 def test_a_whole_node_is_sorted_before_its_map_takes_its_name() -> None:
