@@ -12,7 +12,7 @@ from governance.proof.growth import growth
 from governance.proof.patterns import match_paths
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate, holds_pattern, parts_of, replaced, variables_of
+from governance.proof.walk import has_aggregate, holds_pattern, items_of, parts_of, replaced, variables_of
 
 
 @dataclass
@@ -127,7 +127,10 @@ def check_reading(proof: Proof, clause: s.Clause, rows: Rows) -> Rows:
 
 
 def _unwind(proof: Proof, source: s.Expression, variable: str, rows: Rows) -> Rows:
-    proof.count_unwind(_written_out(source))
+    if variable in proof.imported:
+        raise RefusedError("variable", f"{variable!r} is imported by CALL; use another name.")
+    written = isinstance(source, s.ListOf) or (isinstance(source, s.Call) and source.name.lower() == "range")
+    proof.count_unwind(items_of(source), written=written)
     if variable in rows.names:
         raise RefusedError("variable", f"{variable!r} has a meaning already; use another name.")
     if has_aggregate(source):
@@ -140,20 +143,6 @@ def _unwind(proof: Proof, source: s.Expression, variable: str, rows: Rows) -> Ro
         raise RefusedError("type", f"UNWIND takes a list, and this is a {type_}.")
     size = growth(source, rows.sizes)
     return Rows({**rows.names, variable: type_.element or t.ANY}, {**rows.sizes, variable: size}, rows.order)
-
-
-_USUAL_ITEMS = 100
-
-
-def _written_out(source: s.Expression) -> int:
-    """How many items a list has by the text alone, and about how many where the data tell."""
-    match source:
-        case s.ListOf(items=items):
-            return len(items)
-        case s.Call(name="range", arguments=[s.Literal(value=int(start)), s.Literal(value=int(end)), *_]):
-            return abs(end - start) + 1
-        case _:
-            return _USUAL_ITEMS
 
 
 def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
@@ -217,9 +206,8 @@ def project(proof: Proof, projection: s.Projection, rows: Rows, *, named: bool) 
     for bound, word in ((projection.skip, "SKIP"), (projection.limit, "LIMIT")):
         if bound is not None:
             _check_bound(proof, bound, word)
-    if proof.calls and not aggregates and not projection.distinct:
-        _limit_before(proof, projection, rows)
-    return Rows(names, sizes, _renamed(rows.order, projection))
+    moved = proof.calls > 0 and not _is_closed(projection) and _limit_before(proof, projection, rows)
+    return Rows(names, sizes, [] if moved else _renamed(rows.order, projection))
 
 
 def _renamed(order: list[s.Sort] | None, projection: s.Projection) -> list[s.Sort] | None:
@@ -254,12 +242,12 @@ def _complete(proof: Proof, order: list[s.Sort], names: Names) -> None:
     order += [s.Sort(key, descending=False) for key in keys if key is not None and key not in known]
 
 
-def _limit_before(proof: Proof, projection: s.Projection, rows: Rows) -> None:
+def _limit_before(proof: Proof, projection: s.Projection, rows: Rows) -> bool:
     """In a CALL, sort and limit the rows in a WITH before, and make the columns behind it: one engine gives nulls
     for columns made in the same step."""
     limited = projection.skip is not None or projection.limit is not None
     if not limited or all(item.expression == s.Variable(item.alias) for item in projection.items):
-        return
+        return False
     columns = {item.alias: item.expression for item in projection.items}
 
     def column(part: s.Expression) -> s.Expression | None:
@@ -273,6 +261,7 @@ def _limit_before(proof: Proof, projection: s.Projection, rows: Rows) -> None:
     proof.rewrote = True
     projection.before.append(s.Projection(False, False, kept, order, projection.skip, projection.limit))
     projection.order, projection.skip, projection.limit = [], None, None
+    return True
 
 
 def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: bool) -> list[tuple[str, t.Type]]:

@@ -10,7 +10,7 @@ from governance.proof.moments import PARTS, check_literals, require_days
 from governance.proof.regexes import contained, safe_pattern
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate
+from governance.proof.walk import has_aggregate, items_of
 
 #: Variables in scope and their types.
 Names = dict[str, t.Type]
@@ -71,14 +71,19 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
             _refuse_aggregates(where, result)
             listed = _list(proof, source, names, "A list comprehension")
             inner = _with_new(names, variable, listed.element or t.ANY)
+            proof.begin_loop(items_of(source, proof.written))
             if where is not None:
                 require(proof, where, inner, "boolean", "WHERE")
             made = t.list_of(infer(proof, result, inner) if result is not None else listed.element or t.ANY)
+            proof.end_loop()
             return replace(made, unordered=listed.unordered)
         case s.Quantifier(kind=kind, variable=variable, source=source, where=where):
             _refuse_aggregates(where)
             element = _list(proof, source, names, f"{kind}()").element or t.ANY
-            require(proof, where, _with_new(names, variable, element), "boolean", "WHERE")
+            inner = _with_new(names, variable, element)
+            proof.begin_loop(items_of(source, proof.written))
+            require(proof, where, inner, "boolean", "WHERE")
+            proof.end_loop()
             return t.BOOLEAN
         case s.PatternComprehension():
             return _pattern_comprehension(proof, expression, names)
@@ -259,6 +264,8 @@ def _subquery(proof: Proof, expression: s.Subquery, names: Names) -> t.Type:
         inner = match_paths(proof, match.paths, inner, nested=True)
         if match.where is not None:
             condition(proof, match.where, inner, of_pattern=True)
+    for returned in expression.returned:
+        infer(proof, returned, inner)
     return t.INTEGER if expression.kind == "COUNT" else t.BOOLEAN
 
 

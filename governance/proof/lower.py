@@ -650,15 +650,16 @@ def _subquery(tree: Tree) -> s.Expression:
     if len(query.branches) != 1:
         refuse("subquery", f"UNION inside of {kind} {{ }} is not allowed; join two {kind} {{ }} by OR or +.")
     (clauses,) = query.branches
+    returned: list[s.Expression] = []
     if kind == "EXISTS" and clauses and isinstance(clauses[-1], s.Return):
         # What an EXISTS returns counts for nothing, unless it leaves rows out.
         last = clauses[-1].projection
         if not (last.skip or last.limit) and not any(has_aggregate(item.expression) for item in last.items):
-            clauses = clauses[:-1]
+            clauses, returned = clauses[:-1], [item.expression for item in last.items]
     matches = [clause for clause in clauses if isinstance(clause, s.Match) and not clause.optional]
     if len(matches) != len(clauses) or not matches:
         refuse("subquery", f"{kind} {{ }} takes MATCH and WHERE alone; do the rest before it.")
-    return s.Subquery(kind, matches)
+    return s.Subquery(kind, matches, returned)
 
 
 #: Levels of precedence, and wrappers: with one child they say nothing themselves.

@@ -103,6 +103,8 @@ def _place(
         if pattern.label not in (None, known.label):
             raise RefusedError("label", f"{name!r} is a {known.label}, and no {pattern.label}.")
         place = _Place(pattern, known.label, owned=known.owned, bound=True)
+    if name is not None and not place.bound and name in proof.imported:
+        raise RefusedError("variable", f"{name!r} is imported by CALL; use another name.")
     if name is not None:
         by_name[name] = place
     places.append(place)

@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 from dataclasses import dataclass, field
+from math import prod
 
 from configs.nearest import hint
 from contracts.graph import GraphSchema, LabelSchema, PropertySchema, RelationshipSchema
@@ -68,6 +69,9 @@ class Proof:
     relationships: int = 0
     unwinds: int = 0
     unwound: int = 1
+    #: Rows that the lists written out have made so far: as many items may stand in a list collected since.
+    written: int = 1
+    loops: list[int] = field(default_factory=list)
     separate: int = 0
     divisions: set[int] = field(default_factory=set)
     #: Whether a part of the text was moved into a clause of our own: such a print is proven once more.
@@ -140,8 +144,18 @@ class Proof:
         if self.separate > MAX_SEPARATE_PARTS:
             raise RefusedError("work", f"The patterns have {self.separate} parts that nothing joins; join them.")
 
-    def count_unwind(self, rows: int) -> None:
+    def begin_loop(self, items: int) -> None:
+        """Inside of a comprehension over so many items; those around it multiply."""
+        self.loops.append(max(1, items))
+        if prod(self.loops) > MAX_UNWOUND:
+            raise RefusedError("work", "Comprehensions inside of one another go through too many items.")
+
+    def end_loop(self) -> None:
+        self.loops.pop()
+
+    def count_unwind(self, rows: int, *, written: bool) -> None:
         self.unwinds += 1
+        self.written *= max(1, rows) if written else 1
         self.unwound *= max(1, rows)
         if self.unwinds > MAX_UNWINDS or self.unwound > MAX_UNWOUND:
             raise RefusedError(

@@ -151,6 +151,8 @@ class Subquery:
 
     kind: str
     matches: "list[Match]"
+    #: What an EXISTS returns: checked, and not printed, because it counts for nothing.
+    returned: "list[Expression]" = field(default_factory=list, compare=False)
 
 
 Expression = (

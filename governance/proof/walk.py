@@ -115,3 +115,18 @@ def replaced(expression: s.Expression, replacement: Callable[[s.Expression], s.E
             return replace(expression, source=again(expression.source), where=again(expression.where))
         case _:
             return expression
+
+
+#: How many items a list of the graph's is taken for.
+USUAL_ITEMS = 100
+
+
+def items_of(source: s.Expression, unknown: int = USUAL_ITEMS) -> int:
+    """How many items a list has by the text alone, ``unknown`` or the usual number where the data tell."""
+    match source:
+        case s.ListOf(items=items):
+            return len(items)
+        case s.Call(name="range", arguments=[s.Literal(value=int(start)), s.Literal(value=int(end)), *_]):
+            return abs(end - start) + 1
+        case _:
+            return max(unknown, USUAL_ITEMS)

@@ -327,6 +327,9 @@ def test_one_parameter_has_one_type() -> None:
             "grow",
         ),
         ("WITH [1, 2] AS l " + "WITH [x IN l | l] AS l " * 8 + "RETURN l", "grow without bound"),
+        ("RETURN [x IN range(1, 900) WHERE any(y IN range(1, 900) WHERE y < x)] AS a", "too many items"),
+        ("MATCH (c:Course) WHERE EXISTS { (c)-[:FOLLOWS]->(d) WHERE x } RETURN 1 AS a", "no variable 'x'"),
+        ("MATCH (c:Course) WHERE EXISTS { MATCH (c) RETURN nonsense } RETURN 1 AS a", "no variable 'nonsense'"),
     ],
 )
 def test_a_refusal_says_what_to_do(text: str, reason: str) -> None:
