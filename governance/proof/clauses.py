@@ -273,9 +273,12 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
             _complete(proof, projection.order, after.names)
         return list(after.names.items())
     inherited = rows.order is not None and not projection.order
-    shadowed = any(item.alias in rows.names and item.expression != s.Variable(item.alias) for item in projection.items)
-    whole = any(type_.kind in _WHOLE for type_ in after.names.values())
-    if inherited and not (shadowed or whole):
+    whole = {name for name, type_ in after.names.items() if type_.kind in _WHOLE}
+    shadowed = any(
+        item.alias in rows.names and (item.alias in whole or item.expression != s.Variable(item.alias))
+        for item in projection.items
+    )
+    if inherited and not shadowed:
         # Sorted before: that order is kept, and made total where it can still be named.
         proof.rewrote = True
         projection.order = _sorted_before(projection, rows)
@@ -283,8 +286,18 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
         projection.order.extend(_sort_keys(proof, projection, rows.names, after.names))
     columns = [(name, t.MAP if type_.kind in _WHOLE else type_) for name, type_ in after.names.items()]
     if not _is_closed(projection):
-        if projection.order and (shadowed or whole):
+        if projection.order and shadowed:
             _sort_first(proof, projection, rows)
+        elif whole:
+            nodes = {item.alias: item.expression for item in projection.items if item.alias in whole}
+            order: list[s.Sort] = []
+            for sort in projection.order:
+                meant = replaced(
+                    sort.expression, lambda part: nodes.get(part.name) if isinstance(part, s.Variable) else None
+                )
+                if all(meant != known.expression for known in order):
+                    order.append(s.Sort(meant, sort.descending))
+            projection.order = order
         for item in projection.items:
             item.expression = _as_value(proof, item, after.names[item.alias], {*rows.names, *after.names})
     elif whole or shadowed or any(map(t.holds_entity, after.names.values())):

@@ -33,7 +33,7 @@ COUNTS = {
 }
 #: An honest customer's queries must be allowed often enough for the rest to mean something.
 LEAST_ALLOWED = 0.3
-LEAST_ALLOWED_WRITES = 0.15
+LEAST_ALLOWED_WRITES = 0.1
 LEAST_WITH_ROWS = 0.2
 #: Of honest writes, those whose preconditions hold in none of the few graphs.
 MOST_IDLE_WRITES = 0.6
