@@ -5,6 +5,7 @@ what the proof doesn't know is a violation. The yardstick is non-interference: w
 two graphs that differ only in another customer's data. ``docs/cypher-subset.md`` tells what passes.
 """
 
+import re
 from dataclasses import dataclass
 from weakref import finalize
 
@@ -17,7 +18,7 @@ from governance.proof.clauses import Rows, check_query
 from governance.proof.lower import lower
 from governance.proof.render import render
 from governance.proof.scope import Proof, Scope, scope_of
-from governance.proof.source import parse
+from governance.proof.source import MAX_TEXT_CHARACTERS, parse
 from governance.proof.violation import RefusedError
 from governance.proof.writes import check_write
 from stores.graph.kglite_names import stored_name
@@ -27,6 +28,7 @@ _KEPT_VERDICTS = 4_096
 #: The longest text that is printed; what a text says in 4,000 characters is rarely a third longer printed.
 _MAX_PRINTED_CHARACTERS = 16_000
 _PRINTED_ROOM = 4
+_OUR_NAMES = re.compile(r"_n\d+")
 
 
 def prove(text: str, schema: GraphSchema, principal: Principal) -> ProvenQuery | Violations:
@@ -91,7 +93,13 @@ def _verdict(kind: str, text: str, schema: GraphSchema, principal: Principal) ->
     key = (kind, text, scope)
     verdict = kept.get(key)
     if verdict is None:
-        verdict = kept[key] = _proven(kind, text, Proof(schema, scope))
+        try:
+            verdict = _proven(kind, text, Proof(schema, scope))
+        except RecursionError:
+            # Bounds keep it away; how far away depends on how deep the caller stands, so it is not kept.
+            return Violations(items=(Violation(rule="depth", message="The query is nested too deeply; split it."),))
+        if len(text) <= MAX_TEXT_CHARACTERS:
+            kept[key] = verdict
     return verdict
 
 
@@ -105,8 +113,6 @@ def _proven(kind: str, text: str, proof: Proof) -> _Verdict | Violations:
             _require_same(kind, printed, Proof(proof.schema, proof.scope))
     except RefusedError as refused:
         return Violations(items=(refused.violation,))
-    except RecursionError:  # bounds above keep it away; how far away depends on the caller's own depth
-        return Violations(items=(Violation(rule="depth", message="The query is nested too deeply; split it."),))
     embedded = render(query, stored_name)
     return _Verdict(
         text=printed,
@@ -123,6 +129,7 @@ def _proven(kind: str, text: str, proof: Proof) -> _Verdict | Violations:
 def _checked(kind: str, text: str, proof: Proof, *, room: int = 1) -> tuple[s.Query, list[str], str]:
     """The checked tree of the text, its columns, and for a change the text that takes its locks."""
     query = lower(parse(text, room=room))
+    proof.alike = frozenset(_OUR_NAMES.findall(text))
     if kind == "read":
         return query, _check_read(proof, query), ""
     columns, lock_text = check_write(proof, query)

@@ -12,7 +12,7 @@ from governance.proof.growth import growth
 from governance.proof.patterns import match_paths
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate, holds_pattern, items_of, parts_of, replaced, variables_of
+from governance.proof.walk import has_aggregate, holds_pattern, items_of, names_in, parts_of, replaced, variables_of
 
 
 @dataclass
@@ -152,16 +152,17 @@ def _call(proof: Proof, clause: s.CallSubquery, rows: Rows) -> Rows:
             raise RefusedError("variable", f"CALL imports {name!r}, and there is no such variable here.")
     clause.imports = sorted(set(imports))
     names = {name: rows.names[name] for name in clause.imports}
-    inner = Rows(names, {name: rows.sizes.get(name, 1) for name in names})
+    inner = Rows(names, {name: rows.sizes[name] for name in names if name in rows.sizes})
     outer, proof.imported = proof.imported, frozenset(names)
     proof.calls += 1
     columns = check_query(proof, clause.query, inner, inner=True)
     proof.calls -= 1
     proof.imported = outer
+    sizes = {**rows.sizes, **proof.returned_sizes}
     for name, _ in columns:
         if name in rows.names:
             raise RefusedError("variable", f"CALL returns {name!r}, which has a meaning already; use another name.")
-    return Rows({**rows.names, **{name: t.unmatched(type_) for name, type_ in columns}}, rows.sizes, rows.order)
+    return Rows({**rows.names, **{name: t.unmatched(type_) for name, type_ in columns}}, sizes, rows.order)
 
 
 # -------------------------------------------------------------------------------------- WITH and RETURN
@@ -271,6 +272,8 @@ def check_return(proof: Proof, projection: s.Projection, rows: Rows, *, inner: b
         if projection.skip is not None or projection.limit is not None:
             projection.order = projection.order or _still_named(after.order)
             _complete(proof, projection.order, after.names)
+        known = proof.returned_sizes
+        proof.returned_sizes = {name: max(size, known.get(name, 0)) for name, size in after.sizes.items()}
         return list(after.names.items())
     inherited = rows.order is not None and not projection.order
     whole = {name for name, type_ in after.names.items() if type_.kind in _WHOLE}
@@ -386,6 +389,9 @@ def _patterns_first(proof: Proof, projection: s.Projection, rows: Rows, after: N
         columns = [item.expression for item in projection.items]
         if not holds_pattern(sort.expression) or sort.expression in columns:
             continue
+        hidden = {item.alias for item in projection.items if item.expression != s.Variable(item.alias)}
+        if hidden & names_in(sort.expression) & (rows.names.keys() | after.keys()):
+            raise RefusedError("order", "ORDER BY a pattern can't use a column's name; give the pattern a column.")
         name = proof.new_name({*rows.names, *after, *new})
         new[name] = infer(proof, sort.expression, rows.names)
         hoisted.append(s.Item(sort.expression, name, named=True))

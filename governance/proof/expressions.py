@@ -1,6 +1,7 @@
 """The types of expressions, and what they may do. Raises ``RefusedError`` for what the language would not run."""
 
 from dataclasses import replace
+from math import prod
 
 from contracts.base import Value
 from governance.proof import functions
@@ -10,7 +11,7 @@ from governance.proof.moments import PARTS, check_literals, require_days
 from governance.proof.regexes import contained, safe_pattern
 from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
-from governance.proof.walk import has_aggregate, items_of
+from governance.proof.walk import has_aggregate, items_of, variables_of
 
 #: Variables in scope and their types.
 Names = dict[str, t.Type]
@@ -71,7 +72,7 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
             _refuse_aggregates(where, result)
             listed = _list(proof, source, names, "A list comprehension")
             inner = _with_new(names, variable, listed.element or t.ANY)
-            proof.begin_loop(items_of(source, proof.written))
+            proof.begin_loop(_work(proof, source, [where, result], names))
             if where is not None:
                 require(proof, where, inner, "boolean", "WHERE")
             made = t.list_of(infer(proof, result, inner) if result is not None else listed.element or t.ANY)
@@ -81,7 +82,7 @@ def infer(proof: Proof, expression: s.Expression, names: Names) -> t.Type:
             _refuse_aggregates(where)
             element = _list(proof, source, names, f"{kind}()").element or t.ANY
             inner = _with_new(names, variable, element)
-            proof.begin_loop(items_of(source, proof.written))
+            proof.begin_loop(_work(proof, source, [where], names))
             require(proof, where, inner, "boolean", "WHERE")
             proof.end_loop()
             return t.BOOLEAN
@@ -107,6 +108,13 @@ def _of_value(value: Value) -> t.Type:
             return t.FLOAT
         case _:
             return t.STRING
+
+
+def _work(proof: Proof, source: s.Expression, parts: list[s.Expression | None], names: Names) -> int:
+    """About how many items a comprehension goes through; lists from outside that it reads, once for each."""
+    read = {name for part in parts if part is not None for name in variables_of(part)}
+    lists = [name for name in read if name in names and names[name].kind == "list"]
+    return items_of(source, proof.written) * prod(items_of(s.Variable(name), proof.written) for name in lists)
 
 
 def _refuse_aggregates(*parts: s.Expression | None) -> None:
@@ -370,6 +378,8 @@ def _call(proof: Proof, expression: s.Call, names: Names) -> t.Type:
     for argument in expression.arguments:
         if aggregate and has_aggregate(argument):
             raise RefusedError("aggregate", "An aggregate of an aggregate needs a WITH between the two.")
+    if expression.name in ("nullIf", "date.truncate", "datetime.truncate"):
+        proof.count_division(expression)  # an argument of it is printed twice
     check_literals(expression)
     if expression.name == "round" and len(expression.arguments) == 2:
         proof.count_division(expression)  # its number is printed twice as well

@@ -41,6 +41,8 @@ def check_total(proof: Proof, expression: s.Expression, names: Names, *, of_patt
         case s.Binary(operator="+" | "-" | "*"):
             if literal_size(expression) > 10**9 or _products(expression) > 2:
                 raise RefusedError("failing", "This sum may be too large to count; use smaller numbers.")
+            if expression.operator == "*" and any(_is_duration(side) for side in (expression.left, expression.right)):
+                raise RefusedError("failing", "A duration can't be multiplied in a WHERE; write it out.")
         case s.PatternComprehension(result=result):
             check_total(proof, result, names)
         case s.Call(name=name) if name in functions.PARTIAL and _may_fail(proof, expression, names):
@@ -79,12 +81,14 @@ def _reads(expression: s.Expression) -> bool:
     )
 
 
+def _is_duration(expression: s.Expression) -> bool:
+    return isinstance(expression, s.Call) and expression.name == "duration"
+
+
 def _products(expression: s.Expression) -> int:
     """How many values of the graph are multiplied with one another."""
     match expression:
         case s.Binary(operator="*", left=left, right=right):
             return _products(left) + _products(right)
-        case s.Binary(left=left, right=right):
-            return max(_products(left), _products(right))
         case _:
-            return int(_reads(expression))
+            return max([int(_reads(expression)), *map(_products, parts_of(expression))])

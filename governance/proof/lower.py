@@ -25,7 +25,7 @@ from governance.proof.parse_tree import (
     variable_name_of,
     written_of,
 )
-from governance.proof.walk import has_aggregate
+from governance.proof.walk import has_aggregate, parts_of
 
 #: Values joined by one operator, ``a + b + …``, and properties in a row, ``a.b.c``: each is a level of the tree.
 _LONGEST_CHAIN = 60
@@ -407,6 +407,9 @@ def _comparison(tree: Tree) -> s.Expression:
     if len(children) > 7:
         refuse("depth", "So many comparisons in a row can't be read; join them by AND.")
     operands = [_expression(child) for child in children[0::2]]
+    for middle in operands[1:-1]:
+        if parts_of(middle) and not (isinstance(middle, s.Property) and isinstance(middle.subject, s.Variable)):
+            refuse("expression", "In a chain of comparisons only plain values may stand between; join two by AND.")
     result: s.Expression | None = None
     for position, sign in enumerate(children[1::2]):
         operator = kind_of(sign)

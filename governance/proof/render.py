@@ -274,7 +274,9 @@ class _Printer:
                 strength = _BINDING[operator]
                 # Comparisons don't chain: a < b < c means something else than (a < b) < c.
                 apart = strength in (5, 6)
-                return f"{self._operand(left, strength + apart)} {operator} {self._operand(right, strength + 1)}"
+                # Both engines read a test to the left of another only in brackets.
+                least = 7 if apart else strength
+                return f"{self._operand(left, least)} {operator} {self._operand(right, 7 if apart else strength + 1)}"
             case s.IsNull(operand=operand, negated=negated):
                 return f"{self._operand(operand, 7)} IS {'NOT ' if negated else ''}NULL"
             case s.Call(name="round" | "isEmpty" | "nullIf"):

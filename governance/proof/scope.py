@@ -79,6 +79,10 @@ class Proof:
     calls: int = 0
     imported: frozenset[str] = frozenset()
     names: int = 0
+    #: Names of the text that look like our own.
+    alike: frozenset[str] = frozenset()
+    #: How large the columns of the last CALL may be.
+    returned_sizes: dict[str, int] = field(default_factory=dict)
 
     def label(self, name: str) -> LabelSchema:
         """Raises ``RefusedError`` when the schema has no such label."""
@@ -131,7 +135,7 @@ class Proof:
         """A variable of our own, unlike those that are taken."""
         while True:
             self.names += 1
-            if (name := f"_n{self.names}") not in taken:
+            if (name := f"_n{self.names}") not in taken and name not in self.alike:
                 return name
 
     def count_division(self, division: object) -> None:

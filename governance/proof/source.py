@@ -29,7 +29,7 @@ MAX_DEPTH = 16
 
 # Not a lexer: it only counts. A string or a quoted name is one token, a comment none.
 _TOKEN = re.compile(
-    r"""(?P<quoted>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|`(?:[^`]|``)*+`)|(?P<comment>//[^\n]*|/\*.*?\*/)"""
+    r"""(?P<quoted>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|`(?:[^`]|``)*+`)|(?P<comment>//[^\r\n]*|/\*.*?\*/)"""
     r"""|(?P<word>\w++)|(?P<blank>[ \t\r\n]++)|(?P<mark>.)""",
     re.DOTALL,
 )

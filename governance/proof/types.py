@@ -42,6 +42,8 @@ NULL = Type("null")
 STRING, INTEGER, FLOAT, BOOLEAN = (Type(kind) for kind in ("string", "integer", "float", "boolean"))
 DATE, DATETIME, DURATION, POINT = (Type(kind) for kind in ("date", "datetime", "duration", "point"))
 MAP = Type("map")
+#: Values of several types: it may be returned, and nothing else be done with it.
+VARIED = Type("varied")
 #: A node or relationship or something else: nothing may be done with it.
 MIXED = Type("mixed")
 
@@ -108,7 +110,7 @@ def joined(types: list[Type]) -> Type:
         return MIXED
     if kinds == {"map"}:
         return MAP
-    return ANY
+    return VARIED
 
 
 def comparable(left: Type, right: Type) -> bool:

@@ -51,10 +51,9 @@ def literal_size(expression: s.Expression) -> int:
     if isinstance(expression, s.Literal):
         value = expression.value
         return abs(value) if isinstance(value, int) else 0
-    if isinstance(expression, s.Binary):
-        left, right = literal_size(expression.left), literal_size(expression.right)
-        return left * right if expression.operator == "*" and left and right else max(left, right)
-    return 0
+    if isinstance(expression, s.Binary) and expression.operator == "*":
+        return max(1, literal_size(expression.left)) * max(1, literal_size(expression.right))
+    return max(map(literal_size, parts_of(expression)), default=0)
 
 
 def variables_of(expression: s.Expression) -> set[str]:
@@ -130,3 +129,28 @@ def items_of(source: s.Expression, unknown: int = USUAL_ITEMS) -> int:
             return abs(end - start) + 1
         case _:
             return max(unknown, USUAL_ITEMS)
+
+
+def names_in(expression: s.Expression) -> set[str]:
+    """All names in the expression, those of its patterns too."""
+    found = variables_of(expression)
+    stack = [expression]
+    while stack:
+        part = stack.pop()
+        stack.extend(parts_of(part))
+        match part:
+            case s.Subquery(matches=matches):
+                paths = [path for match in matches for path in match.paths]
+                stack.extend(match.where for match in matches if match.where is not None)
+            case s.PatternComprehension(path=path, where=where, result=result):
+                paths = [path]
+                stack.extend(inner for inner in (where, result) if inner is not None)
+            case s.Variable(name=name):
+                paths = []
+                found.add(name)
+            case _:
+                paths = []
+        for path in paths:
+            found |= {node.variable for node in path.nodes if node.variable is not None}
+            stack.extend(value for node in path.nodes for _, value in node.properties)
+    return found

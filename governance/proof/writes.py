@@ -156,6 +156,11 @@ def _write(proof: Proof, clause: s.Set | s.Create | s.Merge | s.Delete, state: _
             others = [variable for variable in variables if variable not in nodes]
             names = {name: type_ for name, type_ in state.rows.names.items() if name not in variables}
             state.rows = Rows(names, state.rows.sizes)
+            gone = set(variables)
+            state.missing |= gone  # whatever takes such a name later is no node that a MATCH has found
+            state.whole -= gone
+            state.owned_relationships -= gone
+            state.created = {name: label for name, label in state.created.items() if name not in gone}
             # A node of the customer's always hangs on its owner, so it can't go without that relationship.
             parts = [s.Delete(others, detach=False), s.Delete(nodes, detach=True)]
             return [part for part in parts if part.variables]

@@ -328,6 +328,11 @@ def test_one_parameter_has_one_type() -> None:
         ),
         ("WITH [1, 2] AS l " + "WITH [x IN l | l] AS l " * 8 + "RETURN l", "grow without bound"),
         ("RETURN [x IN range(1, 900) WHERE any(y IN range(1, 900) WHERE y < x)] AS a", "too many items"),
+        ("MATCH (c:Course) WHERE abs(c.price * 1000000000) * abs(c.price * 1000000000) > 0 RETURN 1 AS a", "too large"),
+        ("MATCH (c:Course) WHERE toUpper([1, 'a'][0]) = 'A' RETURN 1 AS a", "doesn't take varied"),
+        ("WITH [1, 2] AS l RETURN [x IN l WHERE size([y IN l WHERE size(l) > 1]) > 0] AS a", "too many items"),
+        ("RETURN true = (true = (1 = 1) = true) = true AS a", "only plain values"),
+        ("RETURN //\r " + "(" * 40 + "1" + ")" * 40 + " AS a", "nested"),
         ("MATCH (c:Course) WHERE EXISTS { (c)-[:FOLLOWS]->(d) WHERE x } RETURN 1 AS a", "no variable 'x'"),
         ("MATCH (c:Course) WHERE EXISTS { MATCH (c) RETURN nonsense } RETURN 1 AS a", "no variable 'nonsense'"),
     ],
@@ -434,6 +439,14 @@ def test_a_new_node_is_created_bare_and_then_given_its_properties() -> None:
     assert write.text.endswith("CREATE (l)-[:HAS]->(r:Recording) SET r.recording_id = $id, r.runtime = 5")
 
 
+def test_a_name_of_our_own_is_none_that_the_text_has() -> None:
+    created = "(l)-[:HAS]->(_n1:Recording {recording_id: $a}), (l)-[:HAS]->(:Recording {recording_id: $b})"
+    text = f"{MY_LESSONS} CREATE {created}"
+    write = prove_write(text, SCHEMA, MEMBER)
+    assert not isinstance(write, Violations), str(write)
+    assert write.text.endswith("SET _n1.recording_id = $a, _n2.recording_id = $b")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -445,6 +458,11 @@ def test_a_new_node_is_created_bare_and_then_given_its_properties() -> None:
         ),
         (f"{MY_LESSONS} CREATE (l)-[:HAS]->(r:Recording {{recording_id: 'R1'}})", "give it as a parameter"),
         (f"{MY_LESSONS} SET l.fee = count(*)", "can't aggregate"),
+        (
+            f"{MY_LESSONS} WITH l, collect(m) AS ms CREATE (l)-[:HAS]->(r:Recording {{recording_id: $k}}) DELETE r"
+            " UNWIND ms AS r SET r.member_id = $other",
+            "identifies its node",
+        ),
         (f"{MY_LESSONS} SET l.state = 'gone'", "Lesson.state is one of booked, held, cancelled; not 'gone'."),
         (f"{MY_LESSONS} SET l.fee = 'much'", "Lesson.fee is a float, and the value a string."),
         (f"{MY_LESSONS}-[:ABOUT]->(c:Course) SET c.price = 0.0", "is not the customer's own Course"),
