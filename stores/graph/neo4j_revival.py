@@ -20,10 +20,9 @@ _MAX_WARMING = 3
 
 
 class Revival:
-    """``reach`` raises while the server can't be reached; ``ask`` repeats something that was asked before."""
+    """``ask`` repeats something that was asked before, with all the time it takes; raises while the server is lost."""
 
-    def __init__(self, reach: Callable[[], Awaitable[object]], ask: Callable[[], Awaitable[object]]) -> None:
-        self._reach = reach
+    def __init__(self, ask: Callable[[], Awaitable[object]]) -> None:
         self._ask = ask
         self._task: asyncio.Task[None] | None = None
 
@@ -45,7 +44,6 @@ class Revival:
     async def _run(self) -> None:
         while True:
             try:
-                await self._reach()
                 for _ in range(_MAX_WARMING):
                     started_at_s = time.monotonic()
                     await self._ask()

@@ -87,7 +87,7 @@ class Neo4jStore:
         self._keys_are_unique = False
         self._plans: LRUCache[str, str] = LRUCache(_KNOWN_TEXTS)
         self._last_read: tuple[str, dict[str, Any]] | None = None
-        self._revival = Revival(lambda: self._own_rows("RETURN 1 AS one"), self._ask_again)
+        self._revival = Revival(self._ask_again)
         customer = (
             f"MATCH (node:{quoted(schema.customer_label)} {{{quoted(schema.customer_key)}: ${CUSTOMER_PARAMETER}}})"
         )
@@ -324,9 +324,7 @@ class Neo4jStore:
 
     async def _ask_again(self) -> None:
         """Repeat the last read, given the time that a server's first query takes."""
-        if self._last_read is None:
-            return
-        text, parameters = self._last_read
+        text, parameters = self._last_read or ("RETURN 1 AS one", {})
 
         async def work(session: neo4j.AsyncSession, left_s: float) -> None:
             await (await session.run(neo4j.Query(text, timeout=left_s), parameters)).consume()
