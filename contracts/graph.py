@@ -7,6 +7,9 @@ from typing import Protocol
 from contracts.base import Argument, Frozen, Row, Value
 from contracts.principal import Principal
 
+#: The parameter that stands for the customer in every text. Callers can't give it.
+CUSTOMER_PARAMETER = "customer_id"
+
 
 class PropertyType(StrEnum):
     """Types that both graph engines keep alike.

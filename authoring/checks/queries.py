@@ -10,8 +10,7 @@ from configs.nearest import hint
 from configs.packs.complaint import Complaint
 from configs.packs.loader import QUERIES
 from configs.packs.types import PredefinedQuery
-from contracts.graph import GraphSchema, PropertyType, ProvenQuery, Violations
-from governance.proof.scope import CUSTOMER_PARAMETER
+from contracts.graph import CUSTOMER_PARAMETER, GraphSchema, PropertyType, ProvenQuery, Violations
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 #: A column that a reply's template can name.

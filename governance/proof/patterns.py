@@ -7,13 +7,13 @@ never flows upward: what a customer's child hangs on besides may be somebody els
 
 from dataclasses import dataclass
 
-from contracts.graph import RelationshipSchema
+from contracts.graph import CUSTOMER_PARAMETER, RelationshipSchema
 from governance.proof import syntax as s
 from governance.proof import types as t
 from governance.proof.expressions import Names, infer
 from governance.proof.failing import check_total
 from governance.proof.growth import growth
-from governance.proof.scope import CUSTOMER_PARAMETER, Proof
+from governance.proof.scope import Proof
 from governance.proof.violation import RefusedError
 from governance.proof.walk import has_aggregate
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from math import prod
 
 from configs.nearest import hint
-from contracts.graph import GraphSchema, LabelSchema, PropertySchema, RelationshipSchema
+from contracts.graph import CUSTOMER_PARAMETER, GraphSchema, LabelSchema, PropertySchema, RelationshipSchema
 from contracts.principal import Principal, PrincipalKind
 from governance.proof import syntax as s
 from governance.proof import types as t
 from governance.proof.violation import RefusedError
 
-#: The parameter that stands for the customer in every query.
-CUSTOMER_PARAMETER = "customer_id"
 #: What a question may need at most, several times over.
 MAX_MATCHES = 16
 MAX_RELATIONSHIPS = 24

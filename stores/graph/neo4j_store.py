@@ -18,6 +18,7 @@ from cachetools import LRUCache
 from contracts.base import Argument, Row
 from contracts.errors import FrontlineError, OutOfTimeError, OverLimitError, StoreError
 from contracts.graph import (
+    CUSTOMER_PARAMETER,
     GraphEdges,
     GraphNodes,
     GraphSchema,
@@ -35,7 +36,7 @@ from stores.graph.neo4j_errors import is_lost_connection
 from stores.graph.neo4j_load import Neo4jLoad
 from stores.graph.neo4j_revival import Revival
 from stores.graph.outcomes import MAX_ROWS, replay, replayed_outcome, request_digest, require_key, stored_text
-from stores.graph.parameters import CUSTOMER_PARAMETER, Parameters, query_parameters
+from stores.graph.parameters import Parameters, query_parameters
 from stores.graph.read_plan import READ_ONLY, foreign_operators
 
 logger = logging.getLogger(__name__)

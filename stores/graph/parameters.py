@@ -8,12 +8,10 @@ from decimal import Decimal
 
 from contracts.base import Argument, Value
 from contracts.errors import BadRequestError, DeniedError
-from contracts.graph import PropertyType, ProvenQuery, ProvenWrite
+from contracts.graph import CUSTOMER_PARAMETER, PropertyType, ProvenQuery, ProvenWrite
 from contracts.principal import Principal
 from stores.graph.moments import as_kept
 
-#: The parameter that stands for the customer in every text. Callers can't give it.
-CUSTOMER_PARAMETER = "customer_id"
 #: How many values a list may hold. What names more than that is no question of a customer.
 MAX_LIST_LENGTH = 1_000
 
